@@ -1,0 +1,41 @@
+# Everything a newcomer or CI does. `make run` and `make test` work on a fresh machine.
+PYTHON ?= python3
+PORT ?= 8000
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test check format bench lock
+
+run: $(VENV)/.run
+	@$(BIN)/python -m mrtr_web.demo.tryout --port $(PORT)
+
+test: $(VENV)/.test
+	@sh .ci/chromium.sh
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	sh .ci/django_checks.sh
+
+format: $(VENV)/.test
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.test
+	$(BIN)/python -m tests.bench
+
+# The lock files carry hashes and no addresses. Needs uv.
+lock:
+	uv pip compile --universal --generate-hashes --no-header pyproject.toml -o requirements/run.txt
+	uv pip compile --universal --generate-hashes --no-header pyproject.toml --extra test -c requirements/run.txt -o requirements/test.txt
+
+$(VENV)/.run: requirements/run.txt
+	@sh .ci/venv.sh $(PYTHON) $(VENV) requirements/run.txt
+	@touch $@
+
+$(VENV)/.test: requirements/test.txt
+	@sh .ci/venv.sh $(PYTHON) $(VENV) requirements/test.txt
+	@touch $@ $(VENV)/.run

@@ -1,0 +1,106 @@
+"""The ASGI application: body cap, static files, Django, and the lifespan that owns the runner and the sweeper."""
+
+import asyncio
+import contextlib
+import logging
+import os
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrtr_web.settings")
+
+from django.conf import settings
+from django.core.asgi import get_asgi_application
+from servestatic import ServeStaticASGI
+
+django_application = get_asgi_application()
+
+from mrtr_web import ledger
+from mrtr_web.runner import runner, threaded
+from mrtr_web.sessions import SessionStore
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+log = logging.getLogger(__name__)
+SWEEP_EVERY = 60.0
+
+
+class BodyCap:
+    """Reads a request's body into memory, up to a cap, before Django sees it: nothing typed is spooled to disk."""
+
+    def __init__(self, app: App, limit: int) -> None:
+        self.app, self.limit = app, limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
+            return await self.app(scope, receive, send)
+        body = await self._body(receive)
+        if body is None:
+            return await _too_large(send)
+        pending = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def replay() -> MutableMapping[str, Any]:
+            return pending.pop() if pending else await receive()
+
+        return await self.app(scope, replay, send)
+
+    async def _body(self, receive: Receive) -> bytes | None:
+        chunks, size = [], 0
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return b"".join(chunks)
+            chunks.append(message.get("body", b""))
+            size += len(chunks[-1])
+            if size > self.limit:
+                return None
+            if not message.get("more_body", False):
+                return b"".join(chunks)
+
+
+async def _too_large(send: Send) -> None:
+    text = b"What you sent is too large. Go back, shorten it and send it again."
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    await send({"type": "http.response.body", "body": text})
+
+
+async def _lifespan(receive: Receive, send: Send) -> None:
+    """Start the runner and the sweeper; at the end let running legs finish, then mark them."""
+    await receive()
+    runner.start()
+    sweeper = asyncio.create_task(_sweep())
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    sweeper.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await sweeper
+    await runner.drain(settings.CONFIG.drain_timeout)
+    await send({"type": "lifespan.shutdown.complete"})
+
+
+async def _sweep() -> None:
+    """Once a minute: end sessions that ran out, and give up on legs whose lease ran out."""
+    while True:
+        for work in (SessionStore.clear_expired, ledger.expire_leases):
+            try:
+                await threaded(work)
+            except Exception as error:  # a lost database must not end the sweeper
+                log.warning("sweep failed: %s", type(error).__name__)
+        await asyncio.sleep(SWEEP_EVERY)
+
+
+capped = BodyCap(
+    ServeStaticASGI(django_application, root=settings.STATIC_ROOT, prefix=settings.STATIC_URL),
+    settings.CONFIG.max_request_bytes,
+)
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """The entry point for the ASGI server."""
+    if scope["type"] == "lifespan":
+        return await _lifespan(receive, send)
+    return await capped(scope, receive, send)

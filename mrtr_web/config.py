@@ -1,0 +1,102 @@
+"""Every setting that an operator may give, with its type, unit and default. One table in the README mirrors it."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+Names = Annotated[tuple[str, ...], NoDecode]
+"""A comma separated list."""
+
+
+class BadSetting(Exception):
+    """A setting has a value that cannot be used; the message names the variable, never a secret's value."""
+
+
+class Config(BaseSettings):
+    """Read from the environment: prefix MRTR_, save for the four customary names without one."""
+
+    model_config = SettingsConfigDict(env_prefix="MRTR_", extra="ignore", populate_by_name=True)
+
+    secret_key: SecretStr = Field(validation_alias=AliasChoices("SECRET_KEY"))
+    secret_key_fallbacks: Names = Field((), validation_alias=AliasChoices("SECRET_KEY_FALLBACKS"))
+    allowed_hosts: Names = Field((), validation_alias=AliasChoices("ALLOWED_HOSTS"))
+    database_url: SecretStr = Field(SecretStr(""), validation_alias=AliasChoices("DATABASE_URL"))
+    debug: bool = False
+    loopback_http: bool = False
+    time_zone: str = "UTC"
+    log_level: str = "INFO"
+
+    heartbeat: float = Field(5, gt=0)
+    lease: float = Field(20, gt=0)
+    connect_timeout: float = Field(10, gt=0)
+    silence_timeout: float = Field(120, gt=0)
+    total_timeout: float = Field(1800, gt=0)
+    drain_timeout: float = Field(30, ge=0)
+    session_idle: float = Field(4 * 3600, gt=0)
+    session_absolute: float = Field(12 * 3600, gt=0)
+    max_response_bytes: int = Field(16 * 1024 * 1024, gt=0)
+    max_state_bytes: int = Field(256 * 1024, gt=0)
+    max_request_bytes: int = Field(1024 * 1024, gt=0)
+    max_rounds: int = Field(50, gt=0)
+    max_state_only_legs: int = Field(10, gt=0)
+    drafts: bool = True
+
+    @field_validator("secret_key_fallbacks", "allowed_hosts", mode="before")
+    @classmethod
+    def split_names(cls, value: object) -> object:
+        return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
+
+    @field_validator("lease")
+    @classmethod
+    def outlives_heartbeat(cls, value: float, info: object) -> float:
+        heartbeat = getattr(info, "data", {}).get("heartbeat", 0)
+        if value < 2 * heartbeat:
+            raise ValueError("must be at least twice the heartbeat")
+        return value
+
+
+def load(environ: Mapping[str, str] = os.environ) -> Config:
+    """The settings of this process. Raises BadSetting with one line per wrong variable."""
+    try:
+        return Config()  # type: ignore[call-arg]
+    except ValidationError as error:
+        lines = [f"{_variable(entry['loc'])}: {entry['msg']}" for entry in error.errors(include_input=False)]
+        raise BadSetting("; ".join(lines)) from None
+
+
+def _variable(loc: tuple[int | str, ...]) -> str:
+    name = str(loc[0])
+    return name if name.isupper() else f"MRTR_{name.upper()}"
+
+
+def database(url: str, base: Path) -> dict[str, object]:
+    """Django's database settings for DATABASE_URL; SQLite under var/ where it is empty. Raises BadSetting."""
+    parts = urlsplit(url)
+    if not url or parts.scheme == "sqlite":
+        name = parts.path[1:] if parts.scheme == "sqlite" else str(base / "var" / "db.sqlite3")
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": name,
+            "TEST": {"NAME": f"{name}.test"},  # a file: the tests' server threads and processes share it
+            "OPTIONS": {
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 20,
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON;",
+            },
+        }
+    if parts.scheme not in ("postgres", "postgresql"):
+        raise BadSetting("DATABASE_URL: use sqlite:///path or postgresql://user:password@host:port/name")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": parts.path[1:],
+        "USER": parts.username or "",
+        "PASSWORD": parts.password or "",
+        "HOST": parts.hostname or "",
+        "PORT": str(parts.port or ""),
+        "OPTIONS": {"pool": {"min_size": 1, "max_size": 8, "timeout": 10}},
+    }

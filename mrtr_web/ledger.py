@@ -1,0 +1,165 @@
+"""The one writer of flow states: move() applies flow.TRANSITIONS to a row, with its audit row, in one transaction.
+
+Everything is a conditional UPDATE: a late or doubled call changes nothing and returns false.
+"""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from mrtr_web import flow as machine
+from mrtr_web.flow import Event, State
+from mrtr_web.models import AuditEntry, Finding, Flow, Leg, Round, SealedRecord, Session
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """What a leg's end writes, in one transaction with the state."""
+
+    event: Event
+    outcome: str
+    round: int
+    sealed: bytes
+    kinds: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+
+
+def move(flow_id: uuid.UUID, event: Event, *, by: int | None = None, where: Q | None = None, **changes: Any) -> bool:
+    """Move a flow, if the table allows the event and `where` still holds. False where it changed nothing."""
+    with transaction.atomic():
+        row = Flow.objects.select_for_update(of=("self",)).filter(where or Q(), pk=flow_id).values("state", "round").first()
+        if row is None or event not in machine.TRANSITIONS[State(row["state"])]:
+            return False
+        state = machine.after(State(row["state"]), event)
+        Flow.objects.filter(pk=flow_id).update(state=state, changed_at=Now(), **changes)
+        _audit(flow_id, event, by, row["state"], state, changes.get("round", row["round"]))
+        return True
+
+
+def _audit(
+    flow_id: uuid.UUID, event: str, by: int | None, before: str, after: State, round_number: int
+) -> None:
+    AuditEntry.objects.create(
+        flow_id=flow_id, event=event, by_id=by, before=before, after=after, round=round_number
+    )
+
+
+def begin(row: Flow, *, session: int, sealed: bytes, lease: float) -> uuid.UUID | None:
+    """Open a flow with its record and first leg. None where this flow id exists already (a double click)."""
+    leg = uuid.uuid4()
+    row.leg = leg
+    row.state = State.RUNNING
+    try:
+        with transaction.atomic():
+            if not Session.objects.select_for_update().filter(pk=session).exists():
+                return None
+            row.save(force_insert=True)
+            SealedRecord.objects.create(flow=row, session_id=session, sealed=sealed)
+            _start_leg(row.pk, leg, 0, lease)
+            _audit(row.pk, "started", row.user_id, "", State.RUNNING, 0)
+    except IntegrityError:
+        return None
+    return leg
+
+
+def _start_leg(flow_id: uuid.UUID, leg: uuid.UUID, round_number: int, lease: float) -> None:
+    Leg.objects.create(pk=leg, flow_id=flow_id, round=round_number)
+    Flow.objects.filter(pk=flow_id).update(lease_until=Now() + timedelta(seconds=lease))
+
+
+def claim(
+    flow_id: uuid.UUID,
+    event: Event,
+    *,
+    round_number: int,
+    by: int,
+    sealed: bytes,
+    lease: float,
+    leg: uuid.UUID | None = None,
+    actions: tuple[str, ...] | None = None,
+) -> uuid.UUID | None:
+    """Take (flow, round) for one leg: mint the leg's id and seal what it sends. None where another was first.
+
+    `leg`, where given, is the leg that must still be the flow's last one.
+    """
+    new, still = uuid.uuid4(), Q(round=round_number)
+    if leg is not None:
+        still &= Q(leg=leg)
+    with transaction.atomic():
+        if not move(flow_id, event, by=by, where=still, leg=new, outcome=""):
+            return None
+        if not SealedRecord.objects.filter(pk=flow_id).update(sealed=sealed):
+            transaction.set_rollback(True)
+            return None
+        _start_leg(flow_id, new, round_number, lease)
+        if actions is not None:
+            Round.objects.filter(flow_id=flow_id, number=round_number).update(
+                actions=list(actions), answered_at=Now()
+            )
+    return new
+
+
+def depart(flow_id: uuid.UUID, leg: uuid.UUID, lease: float) -> bool:
+    """Note that bytes may leave from here on. False where the leg is no longer wanted."""
+    with transaction.atomic():
+        if not beat(flow_id, leg, lease):
+            return False
+        return bool(Leg.objects.filter(pk=leg).update(sent_at=Now()))
+
+
+def beat(flow_id: uuid.UUID, leg: uuid.UUID, lease: float) -> bool:
+    """Renew the lease. False where the flow was stopped, withdrawn, ended, or sent again, or its record is gone."""
+    wanted = Flow.objects.filter(
+        pk=flow_id, leg=leg, state__in=[State.RUNNING, State.UNKNOWN], record__isnull=False
+    )
+    return bool(wanted.update(lease_until=Now() + timedelta(seconds=lease)))
+
+
+def land(flow_id: uuid.UUID, leg: uuid.UUID, landing: Landing) -> bool:
+    """Write the end of a leg: state, record, round, findings. False where it is dropped because it came too late."""
+    with transaction.atomic():
+        Leg.objects.filter(pk=leg).update(ended_at=Now(), outcome=landing.outcome)
+        waits = landing.event is Event.TOLD_TO_WAIT
+        moved = move(
+            flow_id,
+            landing.event,
+            where=Q(leg=leg, state__in=[State.RUNNING, State.UNKNOWN], record__isnull=False),
+            round=landing.round,
+            outcome=landing.outcome,
+            lease_until=None,
+            state_only=F("state_only") + 1 if waits else 0,
+        )
+        if not moved:
+            return False
+        SealedRecord.objects.filter(pk=flow_id).update(sealed=landing.sealed)
+        if landing.event is Event.ASKED:
+            Round.objects.create(flow_id=flow_id, number=landing.round, kinds=list(landing.kinds))
+        _note_findings(flow_id, landing.findings)
+        return True
+
+
+def _note_findings(flow_id: uuid.UUID, rules: Iterable[str]) -> None:
+    for rule in rules:
+        server = Flow.objects.values_list("server_id", flat=True).get(pk=flow_id)
+        Finding.objects.get_or_create(server_id=server, rule=rule)
+        Finding.objects.filter(server_id=server, rule=rule).update(count=F("count") + 1, last_at=Now())
+
+
+def expire_leases(**only: Any) -> int:
+    """Flows whose lease ran out: unknown, or unsent where nothing had been sent. Returns how many were moved."""
+    late = Flow.objects.filter(state=State.RUNNING, lease_until__lt=Now(), **only)
+    return sum(abandon(pk, leg, where=Q(lease_until__lt=Now())) for pk, leg in late.values_list("pk", "leg"))
+
+
+def abandon(flow_id: uuid.UUID, leg: uuid.UUID, where: Q | None = None) -> bool:
+    """Give up on a leg whose process is gone or going: unknown, or unsent where nothing had been sent."""
+    sent = Leg.objects.filter(pk=leg, sent_at__isnull=False).exists()
+    event, outcome = (Event.LOST, "lease") if sent else (Event.NOT_SENT, "killed")
+    still = Q(leg=leg, state=State.RUNNING) & (where or Q())
+    return move(flow_id, event, where=still, lease_until=None, outcome=outcome)

@@ -1,0 +1,41 @@
+"""Accounts and the demo server's registration for `make run`. What is there already stays."""
+
+import io
+import os
+from typing import Any
+
+from django.contrib.auth.models import Permission, User
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+
+class Command(BaseCommand):
+    help = "Creates the accounts user, reviewer and admin, and registers the demo server."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("url")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        password = os.environ.get("MRTR_DEMO_PASSWORD")
+        if not password:
+            raise CommandError("MRTR_DEMO_PASSWORD is not set: `make run` makes one")
+        for name in ("user", "reviewer", "admin"):
+            _account(name, password)
+        call_command(
+            "addserver",
+            "demo",
+            options["url"],
+            name="Demo travel desk",
+            allow_private=True,
+            stdout=io.StringIO(),
+        )
+
+
+def _account(name: str, password: str) -> None:
+    account, _ = User.objects.get_or_create(username=name)
+    account.is_superuser = account.is_staff = name == "admin"
+    if not account.check_password(password):
+        account.set_password(password)
+    account.save()
+    if name == "reviewer":
+        account.user_permissions.set(Permission.objects.filter(codename="view_flow"))

@@ -1,0 +1,51 @@
+"""Headers of every page, and the piece that keeps Django's middleware one sync chain."""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "media-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+        "object-src 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)
+Handler = Callable[[HttpRequest], HttpResponse]
+
+
+class PagePolicy:
+    """One policy for every page: nothing inline, nothing foreign, nothing kept by caches."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
+        response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+        response.headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=()")
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+class OneSyncChain:
+    """Innermost and sync only: the handler then runs the whole chain in one thread, 5 hops instead of 16 (D8a)."""
+
+    async_capable = False
+    sync_capable = True
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)

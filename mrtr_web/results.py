@@ -1,0 +1,119 @@
+"""A final result as blocks that a template can show without knowing MCP. Nothing is fetched, nothing trusted (D10)."""
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+SHOWN_IMAGES = {
+    "image/png": b"\x89PNG\r\n\x1a\n",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/gif": b"GIF8",
+    "image/webp": b"RIFF",
+}
+SHOWN_AUDIO = frozenset({"audio/mpeg", "audio/ogg", "audio/wav", "audio/x-wav", "audio/webm", "audio/mp4"})
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One piece of a result. `kind`: text, image, audio, download, link, unknown. `role` for prompt messages."""
+
+    kind: str
+    number: int
+    text: str = ""
+    mime: str = ""
+    uri: str = ""
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A result ready to be shown. `rows` are the top-level entries of structured content, `raw` its JSON."""
+
+    blocks: tuple[Block, ...]
+    rows: tuple[tuple[str, str], ...]
+    raw: str
+    failed: bool
+
+    @property
+    def empty(self) -> bool:
+        return not self.blocks and not self.raw
+
+
+def show(result: Mapping[str, Any]) -> Shown:
+    """Cut a result of any of the three methods into blocks."""
+    blocks = tuple(_block(number, role, content) for number, (role, content) in enumerate(_contents(result)))
+    structured = result.get("structuredContent")
+    present = "structuredContent" in result and structured is not None
+    raw = json.dumps(structured, indent=2, ensure_ascii=False) if present else ""
+    rows = structured.items() if isinstance(structured, dict) else ()
+    return Shown(blocks, tuple((str(k), _plain(v)) for k, v in rows), raw, result.get("isError") is True)
+
+
+def content(result: Mapping[str, Any], number: int) -> tuple[bytes, str, bool] | None:
+    """Bytes, media type, and whether a browser may show it in place; None where there is no such content."""
+    found = _contents(result)
+    if not 0 <= number < len(found):
+        return None
+    entry = _resource(found[number][1])
+    mime = str(entry.get("mimeType") or "application/octet-stream")
+    data = _decoded(entry.get("data", entry.get("blob")))
+    if data is None and isinstance(entry.get("text"), str):
+        return entry["text"].encode(), "text/plain", False
+    return None if data is None else (data, *_safe(mime, data))
+
+
+def _safe(mime: str, data: bytes) -> tuple[str, bool]:
+    magic = SHOWN_IMAGES.get(mime)
+    if (magic is not None and data.startswith(magic)) or mime in SHOWN_AUDIO:
+        return mime, True
+    return "application/octet-stream", False
+
+
+def _contents(result: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Every content with its role, whichever method the result answers."""
+    entries: list[tuple[str, object]] = []
+    for message in _list(result.get("messages")):
+        if isinstance(message, Mapping):
+            inner = message.get("content")
+            entries += [(str(message.get("role", "")), each) for each in _list(inner) or [inner]]
+    entries += [("", each) for each in _list(result.get("content")) + _list(result.get("contents"))]
+    return [(role, each) for role, each in entries if isinstance(each, Mapping)]
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _resource(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    inner = entry.get("resource")
+    return inner if isinstance(inner, Mapping) else entry
+
+
+def _block(number: int, role: str, entry: Mapping[str, Any]) -> Block:
+    inner = _resource(entry)
+    uri = str(inner.get("uri", ""))
+    if entry.get("type") == "resource_link":
+        return Block("link", number, str(entry.get("title") or entry.get("name") or ""), uri=uri, role=role)
+    if isinstance(inner.get("text"), str):
+        return Block("text", number, inner["text"], uri=uri, role=role)
+    data = _decoded(inner.get("data", inner.get("blob")))
+    if data is None:
+        return Block("unknown", number, role=role)
+    mime = str(inner.get("mimeType") or "")
+    shown, inline = _safe(mime, data)
+    kind = shown.split("/")[0] if inline else "download"
+    return Block(kind, number, mime=mime, uri=uri, role=role)
+
+
+def _decoded(data: object) -> bytes | None:
+    try:
+        return base64.b64decode(data, validate=True) if isinstance(data, str) else None
+    except binascii.Error:
+        return None
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

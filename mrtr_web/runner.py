@@ -1,0 +1,162 @@
+"""Runs legs outside the request: lease, heartbeat, cancel, drain. What a result means comes in as a callable.
+
+One Runner lives in each serving process, on its event loop. Views are sync and hand a Job over with launch();
+a browser that goes away cancels nothing. Database work runs on the runner's own small pool of threads.
+"""
+
+import asyncio
+import concurrent.futures
+import contextvars
+import functools
+import logging
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.db import close_old_connections
+
+from mrtr_web import catalog, ledger, relay
+
+log = logging.getLogger(__name__)
+Outcome = relay.Reply | relay.RelayError
+T = TypeVar("T")
+WRITE_TRIES = 3
+_pool = concurrent.futures.ThreadPoolExecutor(4, thread_name_prefix="leg")
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The server asks to be called again: after `pause` seconds claim() gives the next job, if still wanted."""
+
+    pause: float
+    claim: "Callable[[], Job | None]"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One leg to be sent. settle() seals and writes the outcome; it holds the key, the runner does not."""
+
+    flow: uuid.UUID
+    leg: uuid.UUID
+    endpoint: relay.Endpoint
+    call: relay.Call
+    settle: Callable[[Outcome], Again | None]
+
+
+class Runner:
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._tasks: dict[asyncio.Task[None], Job] = {}
+        self._flights: dict[uuid.UUID, asyncio.Task[Outcome]] = {}
+
+    def start(self) -> None:
+        """Take legs from now on, on the running loop. Called by the ASGI lifespan."""
+        self._loop = asyncio.get_running_loop()
+
+    def launch(self, job: Job) -> concurrent.futures.Future[None]:
+        """Send a leg, from any thread. The future is done when the flow has moved on."""
+        if self._loop is None:
+            raise RuntimeError("legs need the ASGI server: start it with `make run` or uvicorn")
+        done: concurrent.futures.Future[None] = concurrent.futures.Future()
+        self._loop.call_soon_threadsafe(self._spawn, job, done)
+        return done
+
+    def cancel(self, flow: uuid.UUID) -> None:
+        """Close the stream of a flow's leg if it runs in this process; elsewhere the heartbeat does."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._abort, flow)
+
+    async def drain(self, limit: float) -> None:
+        """Let running legs finish for `limit` seconds, then mark the rest and stop them."""
+        if self._tasks:
+            await asyncio.wait(list(self._tasks), timeout=limit)
+        for task, job in list(self._tasks.items()):
+            task.cancel()
+            await threaded(ledger.abandon, job.flow, job.leg)
+        self._loop = None
+
+    def _spawn(self, job: Job, done: concurrent.futures.Future[None]) -> None:
+        # An empty context: a request's context would keep its thread-sensitive executor and its person alive.
+        task = asyncio.get_running_loop().create_task(self._run(job), context=contextvars.Context())
+        self._tasks[task] = job
+        task.add_done_callback(functools.partial(self._finished, done))
+
+    def _finished(self, done: concurrent.futures.Future[None], task: asyncio.Task[None]) -> None:
+        self._tasks.pop(task, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a leg ended with %s", type(error).__name__)
+        done.set_result(None)
+
+    def _abort(self, flow: uuid.UUID) -> None:
+        if flight := self._flights.get(flow):
+            flight.cancel()
+
+    async def _run(self, job: Job) -> None:
+        following: Job | None = job
+        while following is not None:
+            outcome = await self._fly(following)
+            again = await self._write(following, outcome) if outcome is not None else None
+            if again is None:
+                return
+            await asyncio.sleep(again.pause)
+            following = await threaded(again.claim)
+
+    async def _fly(self, job: Job) -> Outcome | None:
+        """The outcome of the exchange; None where the leg is no longer wanted."""
+        if not await threaded(ledger.depart, job.flow, job.leg, settings.CONFIG.lease):
+            return None
+        flight = asyncio.create_task(self._exchange(job))
+        pulse = asyncio.create_task(self._beat(job))
+        self._flights[job.flow] = flight
+        try:
+            await asyncio.wait({flight, pulse}, return_when=asyncio.FIRST_COMPLETED)
+            return flight.result() if flight.done() and not flight.cancelled() else None
+        finally:
+            self._flights.pop(job.flow, None)
+            pulse.cancel()
+            flight.cancel()
+            await asyncio.wait({flight, pulse})
+
+    async def _exchange(self, job: Job) -> Outcome:
+        try:
+            return await relay.send(job.endpoint, job.call, catalog.limits())
+        except relay.RelayError as error:
+            return error
+
+    async def _beat(self, job: Job) -> None:
+        """Returns when the leg is no longer wanted."""
+        wanted = True
+        while wanted:
+            await asyncio.sleep(settings.CONFIG.heartbeat)
+            try:
+                wanted = await threaded(ledger.beat, job.flow, job.leg, settings.CONFIG.lease)
+            except Exception as error:  # a lost database must not end the leg: the lease decides
+                log.warning("heartbeat failed: %s", type(error).__name__)
+
+    async def _write(self, job: Job, outcome: Outcome) -> Again | None:
+        for attempt in range(WRITE_TRIES):
+            try:
+                return await threaded(job.settle, outcome)
+            except Exception as error:  # whatever the database says, the outcome is worth another try
+                log.error("an outcome could not be written: %s", type(error).__name__)
+                await asyncio.sleep(attempt)
+        return None
+
+
+async def threaded(work: Callable[..., T], *args: Any) -> T:
+    """Database work off the loop, on the legs' own threads, each time with a connection of its own."""
+    return await asyncio.get_running_loop().run_in_executor(_pool, _with_connection, work, *args)
+
+
+def _with_connection(work: Callable[..., T], *args: Any) -> T:
+    close_old_connections()
+    try:
+        return work(*args)
+    finally:
+        close_old_connections()
+
+
+runner = Runner()
+"""The runner of this process."""

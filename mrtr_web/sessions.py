@@ -1,0 +1,246 @@
+"""Browser sessions: the store, the key cookie that counts only together with it, and the one way out.
+
+A session cookie names a row; the key cookie holds 32 random bytes that the server never stores. Only both
+together are a visitor. What the key seals hangs below the session row and dies with it in end_session().
+"""
+
+import contextvars
+import hashlib
+import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY, get_user_model
+from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.signals import user_logged_in
+from django.contrib.sessions.backends.base import CreateError, SessionBase, UpdateError
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.db import IntegrityError, transaction
+from django.db.models.signals import post_save
+from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+
+from mrtr_web import ledger
+from mrtr_web.flow import OPEN, Event
+from mrtr_web.models import SealedRecord, Session
+
+TOUCH_EVERY = timedelta(minutes=1)
+POLL_HEADER = "X-Mrtr-Poll"
+_current: contextvars.ContextVar[int | None] = contextvars.ContextVar("current_session", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """A signed-in person in one browser: who, which session, until when, and the key of their records."""
+
+    user: int
+    session: int
+    ends_at: datetime
+    secret: bytes
+
+    def __repr__(self) -> str:
+        return f"Visitor(user={self.user}, session={self.session})"
+
+
+class SessionStore(SessionBase):
+    """Sessions in the database. A save writes the data only; key, owner and lifetimes have their own columns."""
+
+    row: Session | None = None
+    new_secret: bytes | None = None
+
+    def load(self) -> dict[str, Any]:
+        self.row = Session.objects.filter(session_key=self.session_key, expire_date__gt=timezone.now()).first()
+        if self.row is None:
+            self._session_key = None
+            return {}
+        return self.decode(self.row.session_data)
+
+    def exists(self, session_key: str | None = None) -> bool:
+        return Session.objects.filter(session_key=session_key).exists()
+
+    def create(self) -> None:
+        self._session_key = self._get_new_session_key()
+        self.save(must_create=True)
+        self.modified = True
+
+    def save(self, must_create: bool = False) -> None:
+        if self.session_key is None:
+            return self.create()
+        data = self._get_session(no_load=must_create)
+        changes: dict[str, Any] = {"session_data": self.encode(data), "user_id": data.get(SESSION_KEY)}
+        if must_create or self.new_secret:
+            changes |= self._lifetime()
+        if self.new_secret:
+            changes["key_digest"] = digest(self.new_secret)
+        if must_create:
+            self._insert(changes)
+        elif not Session.objects.filter(session_key=self.session_key).update(**changes):
+            raise UpdateError
+
+    def _insert(self, changes: dict[str, Any]) -> None:
+        try:
+            with transaction.atomic():
+                self.row = Session.objects.create(session_key=self.session_key, **changes)
+        except IntegrityError:
+            raise CreateError from None
+
+    @staticmethod
+    def _lifetime() -> dict[str, datetime]:
+        now = timezone.now()
+        ends = (now + timedelta(seconds=settings.CONFIG.session_absolute)).replace(microsecond=0)
+        return {"seen_at": now, "ends_at": ends, "expire_date": _idle_until(now, ends)}
+
+    def delete(self, session_key: str | None = None) -> None:
+        key = session_key or self.session_key
+        for pk in Session.objects.filter(session_key=key).values_list("pk", flat=True):
+            end_session(pk)
+
+    def cycle_key(self) -> None:
+        """A new name for the same row, so that its records stay where they are."""
+        old, self._session_cache = self.session_key, self._session
+        new = self._get_new_session_key()
+        if old and Session.objects.filter(session_key=old).update(session_key=new):
+            self._session_key = new
+            self.modified = True
+        else:
+            self.create()
+
+    @classmethod
+    def clear_expired(cls) -> None:
+        for pk in Session.objects.filter(expire_date__lte=timezone.now()).values_list("pk", flat=True):
+            end_session(pk)
+
+    def bind(self, secret: bytes) -> None:
+        """Give the session the digest of a browser's new key, and a new lifetime, at its next save."""
+        self.new_secret = secret
+        self.modified = True
+
+
+def digest(secret: bytes) -> str:
+    """What the session row stores of the key cookie: enough to recognise it, nothing to open with."""
+    return hashlib.sha256(secret).hexdigest()
+
+
+def _idle_until(now: datetime, ends: datetime) -> datetime:
+    return min(now + timedelta(seconds=settings.CONFIG.session_idle), ends)
+
+
+def end_session(pk: int, *, by: int | None = None) -> bool:
+    """End a session: its open flows expire, then its row goes with every record under it. False if it was gone."""
+    with transaction.atomic():
+        if Session.objects.select_for_update().filter(pk=pk).first() is None:
+            return False
+        open_flows = SealedRecord.objects.filter(session=pk, flow__state__in=OPEN)
+        for flow_id in list(open_flows.values_list("flow_id", flat=True)):
+            ledger.move(flow_id, Event.SESSION_ENDED, by=by, lease_until=None)
+        Session.objects.filter(pk=pk).delete()
+        return True
+
+
+def end_sessions_of(user: int, *, but: int | None = None, by: int | None = None) -> int:
+    """End a person's sessions, save one. Returns how many ended."""
+    found = Session.objects.filter(user=user).exclude(pk=but).values_list("pk", flat=True)
+    return sum(end_session(pk, by=by) for pk in list(found))
+
+
+def secret_in(cookies: Mapping[str, str]) -> bytes | None:
+    """The browser's key, if the cookie holds one."""
+    try:
+        secret = urlsafe_b64decode(cookies[settings.KEY_COOKIE_NAME])
+    except (KeyError, ValueError):
+        return None
+    return secret if len(secret) == 32 else None
+
+
+def _visitor(row: Session | None, cookies: Mapping[str, str]) -> Visitor | None:
+    secret = secret_in(cookies)
+    if row is None or row.user_id is None or secret is None or not row.key_digest:
+        return None
+    if not constant_time_compare(digest(secret), row.key_digest):
+        return None
+    return Visitor(row.user_id, row.pk, row.ends_at, secret)
+
+
+def peek(cookies: Mapping[str, str]) -> Visitor | None:
+    """Who these cookies are, without changing anything: for sockets, where no cookie could be set.
+
+    A session signed with a fallback SECRET_KEY counts and stays as it is; the next page renews it.
+    """
+    store = SessionStore(cookies.get(settings.SESSION_COOKIE_NAME))
+    signed_hash = store.get(HASH_SESSION_KEY, "")
+    visitor = _visitor(store.row, cookies)
+    if visitor is None:
+        return None
+    user = get_user_model().objects.filter(pk=visitor.user, is_active=True).first()
+    if user is None:
+        return None
+    hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
+    return visitor if any(constant_time_compare(signed_hash, each) for each in hashes) else None
+
+
+class SessionGate(SessionMiddleware):
+    """Sessions for pages: a signed-in session without its key ends; activity and the key cookie are kept up."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        super().process_request(request)
+        store = request.session
+        signed_in = SESSION_KEY in store
+        request.visitor = _visitor(store.row, request.COOKIES) if signed_in else None  # type: ignore[attr-defined]
+        request.key_lost = signed_in and request.visitor is None  # type: ignore[attr-defined]
+        if request.key_lost:  # type: ignore[attr-defined]
+            store.flush()
+        _current.set(store.row.pk if store.row and not request.key_lost else None)  # type: ignore[attr-defined]
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        store = request.session
+        if request.visitor is not None and _is_activity(request):  # type: ignore[attr-defined]
+            _touch(store.row)
+        response = super().process_response(request, response)  # type: ignore[arg-type]
+        if store.new_secret:
+            _set_key_cookie(response, store.new_secret)
+        elif settings.KEY_COOKIE_NAME in request.COOKIES and SESSION_KEY not in store:
+            response.delete_cookie(settings.KEY_COOKIE_NAME, samesite="Lax")
+            response["Clear-Site-Data"] = '"cache", "storage"'
+        return response
+
+
+def _is_activity(request: HttpRequest) -> bool:
+    return request.method == "POST" or not (request.headers.get(POLL_HEADER) or "poll" in request.GET)
+
+
+def _touch(row: Session | None) -> None:
+    now = timezone.now()
+    if row is not None and now - row.seen_at > TOUCH_EVERY:
+        Session.objects.filter(pk=row.pk).update(seen_at=now, expire_date=_idle_until(now, row.ends_at))
+
+
+def _set_key_cookie(response: HttpResponseBase, secret: bytes) -> None:
+    response.set_cookie(
+        settings.KEY_COOKIE_NAME,
+        urlsafe_b64encode(secret).decode(),
+        secure=settings.SECURE_COOKIES,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _give_key(request: HttpRequest, user: AbstractBaseUser, **_: Any) -> None:
+    """At sign-in: a new key, unless this browser signs the same person in again and still has theirs."""
+    visitor: Visitor | None = getattr(request, "visitor", None)
+    if visitor is None or visitor.user != user.pk:
+        request.session.bind(secrets.token_bytes(32))
+
+
+def _end_others(instance: Any, **_: Any) -> None:
+    """A new password ends a person's other sessions at once, with all that they keep."""
+    if instance._password is not None and instance.pk:
+        end_sessions_of(instance.pk, but=_current.get())
+
+
+user_logged_in.connect(_give_key, dispatch_uid="mrtr_web.give_key")
+post_save.connect(_end_others, sender=settings.AUTH_USER_MODEL, dispatch_uid="mrtr_web.end_others")

@@ -1,0 +1,30 @@
+"""The routes."""
+
+from django.contrib import admin
+from django.contrib.auth.views import LogoutView
+from django.urls import path
+from django.views.generic import RedirectView
+
+from mrtr_web.views import account, catalog, health, wizard
+
+urlpatterns = [
+    path("", catalog.home, name="home"),
+    path("accounts/login/", account.Login.as_view(), name="login"),
+    path("accounts/logout/", LogoutView.as_view(), name="logout"),
+    path("accounts/profile/", account.profile, name="profile"),
+    path("s/<slug:slug>/", catalog.server, name="server"),
+    path("s/<slug:slug>/tools/<path:name>/", wizard.start, {"kind": "tools"}, name="tool"),
+    path("s/<slug:slug>/prompts/<path:name>/", wizard.start, {"kind": "prompts"}, name="prompt"),
+    path("s/<slug:slug>/resources/", wizard.start, {"kind": "resources"}, name="resource"),
+    path("flows/", wizard.mine, name="flows"),
+    path("flows/<uuid:flow_id>/", wizard.flow, name="flow"),
+    path("flows/<uuid:flow_id>/check/", wizard.check, name="check"),
+    path("flows/<uuid:flow_id>/answer/", wizard.answer, name="answer"),
+    path("flows/<uuid:flow_id>/stop/", wizard.stop, name="stop"),
+    path("flows/<uuid:flow_id>/again/", wizard.again, name="again"),
+    path("flows/<uuid:flow_id>/content/<int:number>/", wizard.content, name="content"),
+    path("admin/login/", RedirectView.as_view(pattern_name="login", query_string=True)),
+    path("admin/", admin.site.urls),
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
+]

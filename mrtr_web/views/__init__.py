@@ -1,0 +1,1 @@
+"""Pages: plain sync views that ask the wizard and the catalogue, and render."""

@@ -1,0 +1,51 @@
+"""Signing in and out, the person's own settings, and posts that came with a stale form."""
+
+import zoneinfo
+
+from django import forms
+from django.contrib.auth.views import LoginView
+from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import REASON_BAD_ORIGIN, REASON_BAD_REFERER
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy as _
+
+from mrtr_web.models import Person
+from mrtr_web.views.web import SignedIn, lost_post, signed_in
+
+
+class Login(LoginView):
+    """Sign in; says so where a session ended because the browser lost its key."""
+
+    template_name = "account/login.html"
+
+    def get_context_data(self, **kwargs: object) -> dict[str, object]:
+        return super().get_context_data(**kwargs) | {"key_lost": getattr(self.request, "key_lost", False)}
+
+
+class ZoneForm(forms.Form):
+    """The zone that times are shown and typed in."""
+
+    time_zone = forms.ChoiceField(
+        label=_("Time zone"),
+        help_text=_("Used for times that you read and type here, unless a page says otherwise."),
+        choices=[(name, name.replace("_", " ")) for name in sorted(zoneinfo.available_timezones())],
+    )
+
+
+@signed_in
+def profile(request: SignedIn) -> HttpResponse:
+    person = Person.objects.filter(pk=request.user.pk).first()
+    form = ZoneForm(request.POST or None, initial={"time_zone": person.time_zone if person else "UTC"})
+    if request.method == "POST" and form.is_valid():
+        Person.objects.update_or_create(pk=request.user.pk, defaults=form.cleaned_data)
+        return redirect("profile")
+    return render(request, "account/profile.html", {"form": form})
+
+
+def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """CSRF_FAILURE_VIEW. A foreign origin gets nothing back; our own stale page gets what was typed."""
+    foreign = REASON_BAD_ORIGIN.split("%")[0], REASON_BAD_REFERER.split("%")[0]
+    if reason.startswith(foreign):
+        return render(request, "account/foreign_post.html", status=403)
+    visitor = getattr(request, "visitor", None)
+    return lost_post(request, "stale" if visitor is not None else "signed_out")

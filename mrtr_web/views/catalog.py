@@ -1,0 +1,56 @@
+"""The catalogue: servers, and what one server offers."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET
+
+from mrtr_web import catalog, relay
+from mrtr_web.models import Server
+from mrtr_web.views.web import SignedIn, signed_in
+
+
+@require_GET
+@signed_in
+def home(request: SignedIn) -> HttpResponse:
+    return render(request, "catalog/home.html", {"servers": catalog.visible(request.user)})
+
+
+@require_GET
+@signed_in
+def server(request: SignedIn, slug: str) -> HttpResponse:
+    found = get_object_or_404(catalog.visible(request.user), slug=slug)
+    trouble = refreshed(found)
+    context = {
+        "server": found,
+        "trouble": trouble,
+        **catalog.operations(found),
+        "resources": catalog.resources(found),
+    }
+    return render(request, "catalog/server.html", context, status=502 if trouble and not found.offers else 200)
+
+
+def refreshed(found: Server) -> str:
+    """Bring a stale listing up to date; the code of what went wrong, if anything did."""
+    if not catalog.is_stale(found):
+        return ""
+    try:
+        catalog.refresh(found)
+    except relay.RelayError as error:
+        return relay_code(error)
+    return ""
+
+
+def relay_code(error: relay.RelayError) -> str:
+    """The code by which pages name a fault of the relay."""
+    match error:
+        case relay.Unsent() | relay.Lost():
+            return error.reason
+        case relay.LegacyServer():
+            return "legacy"
+        case relay.Broken():
+            return f"broken:{error.rule}"
+    return "refused"
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return render(request, "404.html", status=404)

@@ -1,0 +1,16 @@
+"""Is this process alive, and can it work."""
+
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse
+
+
+def healthz(request: HttpRequest) -> HttpResponse:
+    return HttpResponse("ok", content_type="text/plain")
+
+
+def readyz(request: HttpRequest) -> HttpResponse:
+    try:
+        connection.ensure_connection()
+    except DatabaseError:
+        return HttpResponse("database", status=503, content_type="text/plain")
+    return HttpResponse("ok", content_type="text/plain")

@@ -1,0 +1,65 @@
+"""What all pages share: the request as it really is, the guard for signed-in people, and lost posts shown again."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec
+
+from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from mrtr_web.sessions import SessionStore, Visitor
+
+P = ParamSpec("P")
+OURS = frozenset({"csrfmiddlewaretoken", "flow", "round", "leg", "schema", "change"})
+"""Names of hidden inputs: not something that a person typed."""
+
+
+class Request(HttpRequest):
+    """A request behind our middleware."""
+
+    user: AbstractUser  # type: ignore[assignment]
+    session: SessionStore  # type: ignore[assignment]
+    visitor: Visitor | None
+    key_lost: bool
+
+
+class SignedIn(Request):
+    """A request of a signed-in person whose browser holds the key."""
+
+    visitor: Visitor
+
+
+View = Callable[Concatenate[SignedIn, P], HttpResponse]
+
+
+def signed_in(view: View[P]) -> Callable[Concatenate[Request, P], HttpResponse]:
+    """Only for people signed in in this browser. A post without is answered with what was typed, to be kept."""
+
+    @functools.wraps(view)
+    def guarded(request: Request, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        if request.user.is_authenticated and request.visitor is not None:
+            return view(request, *args, **kwargs)  # type: ignore[arg-type]
+        if request.method == "POST":
+            return lost_post(request, "signed_out")
+        return redirect_to_login(request.get_full_path())
+
+    return guarded
+
+
+def lost_post(request: HttpRequest, reason: str) -> HttpResponse:
+    """A post that could not be taken: says why, shows what was typed, offers to send it again."""
+    context: dict[str, Any] = {"reason": reason, "typed": _typed(request), "again": request.get_full_path()}
+    return render(request, "account/lost_post.html", context, status=403)
+
+
+def _typed(request: HttpRequest) -> list[dict[str, Any]]:
+    """Every posted value; `shown` is false for hidden ones."""
+    secret = request.path.startswith("/accounts/")
+    return [
+        {"name": name, "value": value, "shown": name not in OURS and not name.endswith(("-zone", "-action"))}
+        for name, values in request.POST.lists()
+        if name != "csrfmiddlewaretoken" and not secret
+        for value in values
+    ]

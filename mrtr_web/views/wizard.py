@@ -1,0 +1,272 @@
+"""The wizard: start form, the current page of a flow, check page, answers, stop, send again, content of results."""
+
+import hashlib
+import json
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from mrtr_web import catalog, forms, results, steps, wizard
+from mrtr_web.flow import State
+from mrtr_web.models import Flow, Server
+from mrtr_web.schema import read
+from mrtr_web.vault import Record
+from mrtr_web.views.catalog import refreshed
+from mrtr_web.views.web import SignedIn, signed_in
+
+Context = dict[str, Any]
+PAGES = {
+    State.RUNNING: "flows/running.html",
+    State.NOT_YET: "flows/running.html",
+    State.WAITING: "flows/waiting.html",
+    State.UNSENT: "flows/unsent.html",
+    State.UNKNOWN: "flows/unknown.html",
+    State.COMPLETED: "flows/result.html",
+    State.FAILED: "flows/failed.html",
+}
+
+
+@signed_in
+def start(request: SignedIn, slug: str, kind: str, name: str = "") -> HttpResponse:
+    """The form that starts a flow. Its flow id is minted when it is drawn: a double click is one flow."""
+    server = get_object_or_404(catalog.visible(request.user), slug=slug)
+    operation = _operation(server, kind, name or request.GET.get("uri", ""))
+    if operation is None:
+        trouble = refreshed(server)
+        operation = _operation(server, kind, name or request.GET.get("uri", ""))
+        if operation is None:
+            return render(request, "catalog/gone.html", {"server": server, "trouble": trouble}, status=404)
+    if request.method == "POST":
+        return _start(request, operation)
+    return _start_page(request, operation, _start_form(request, operation, None, _initial(request, operation)))
+
+
+def _operation(server: Server, kind: str, name: str) -> catalog.Operation | None:
+    if kind == "resources":
+        return catalog.resource(server, name)
+    return catalog.find(server, kind, name)
+
+
+def _initial(request: SignedIn, operation: catalog.Operation) -> Context | None:
+    again = _uuid(request.GET.get("again", ""))
+    row = wizard.flow_of(request.user.pk, again) if again else None
+    if row is not None and row.server_id == operation.server.pk:
+        return wizard.earlier_values(request.visitor, row, operation)
+    uri = request.GET.get("uri", "")
+    return operation.values({"uri": uri}) if uri and uri != operation.name else None
+
+
+def _start_form(
+    request: SignedIn, operation: catalog.Operation, data: Mapping[str, Any] | None, initial: Context | None
+) -> forms.StepForm:
+    spec = read.read_input(operation.schema)
+    return forms.build(spec, prefix="s0", data=data, initial=initial, zone=wizard.zone_of(request.user.pk))
+
+
+def _start_page(
+    request: SignedIn, operation: catalog.Operation, form: forms.StepForm, changed: bool = False
+) -> HttpResponse:
+    context = {
+        "server": operation.server,
+        "operation": operation,
+        "form": form,
+        "flow_id": uuid.uuid4(),
+        "schema": _digest(operation),
+        "schema_changed": changed,
+    }
+    return render(request, "catalog/start.html", context, status=422 if form.errors or changed else 200)
+
+
+def _start(request: SignedIn, operation: catalog.Operation) -> HttpResponse:
+    flow_id = _uuid(request.POST.get("flow", "")) or uuid.uuid4()
+    if wizard.flow_of(request.user.pk, flow_id) is not None:
+        return redirect("flow", flow_id)
+    form = _start_form(request, operation, request.POST, None)
+    changed = request.POST.get("schema") != _digest(operation)
+    if not form.is_valid() or changed:
+        return _start_page(request, operation, form, changed)
+    launched = wizard.start(request.visitor, operation, flow_id, form.value())
+    if launched is not None:
+        wizard.wait(launched)
+    return redirect("flow", flow_id)
+
+
+def _digest(operation: catalog.Operation) -> str:
+    """Tells a form that was drawn from another schema."""
+    return hashlib.sha256(json.dumps(operation.schema).encode()).hexdigest()[:16]
+
+
+@require_GET
+@signed_in
+def mine(request: SignedIn) -> HttpResponse:
+    rows = Flow.objects.filter(user=request.user.pk).select_related("server")[:200]
+    flows = [(row, _label(row)) for row in rows]
+    context = {
+        "open": [each for each in flows if each[0].is_open],
+        "ended": [each for each in flows if not each[0].is_open],
+    }
+    return render(request, "flows/list.html", context)
+
+
+@require_GET
+@signed_in
+def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
+    """The current page of a flow, whatever its state."""
+    row = _row(request, flow_id)
+    try:
+        record = wizard.open_record(request.visitor, row)
+    except wizard.Unreadable:
+        return _unreadable(request, row)
+    context = _context(row, record)
+    state = State(row.state)
+    if state is State.WAITING:
+        return _round_page(request, row, record, _round_form(request, row, record, None))
+    if state is State.COMPLETED:
+        context["result"] = results.show(record.result or {})
+    return render(request, PAGES.get(state, "flows/over.html"), context)
+
+
+@require_POST
+@signed_in
+def check(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
+    """The answers as they will be sent, with a way back to each; sends nothing."""
+    row, record, form = _posted_round(request, flow_id)
+    if form is None:
+        return redirect("flow", row.pk)
+    valid = form.is_valid()
+    if not valid or "change" in request.POST:
+        return _round_page(request, row, record, form, valid or "change" in request.POST)
+    hidden = [(name, value) for name, values in request.POST.lists() for value in values if name[0] == "s"]
+    return render(request, "flows/check.html", _context(row, record) | {"round_form": form, "hidden": hidden})
+
+
+@require_POST
+@signed_in
+def answer(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
+    """Send the round."""
+    row, record, form = _posted_round(request, flow_id)
+    if form is None:
+        return redirect("flow", row.pk)
+    if not form.is_valid():
+        return _round_page(request, row, record, form, False)
+    try:
+        wizard.wait(wizard.answer(request.visitor, row, record, form))
+    except wizard.Stale:
+        pass  # somebody, perhaps this person in another tab, was first: the current page says what is
+    return redirect("flow", row.pk)
+
+
+@require_POST
+@signed_in
+def stop(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
+    """Stop this request. Nothing is sent."""
+    row = _row(request, flow_id)
+    wizard.stop(request.user.pk, row, request.visitor)
+    return redirect("flow", row.pk)
+
+
+@require_POST
+@signed_in
+def again(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
+    """Send the same leg again, after it was not sent or is unknown, or call again for a state-only round."""
+    row = _row(request, flow_id)
+    leg = _uuid(request.POST.get("leg", ""))
+    try:
+        if leg is not None:
+            wizard.wait(wizard.send_again(request.visitor, row, leg))
+    except (wizard.Stale, wizard.Unreadable):
+        pass  # the current page says what is
+    return redirect("flow", row.pk)
+
+
+@require_GET
+@signed_in
+def content(request: SignedIn, flow_id: uuid.UUID, number: int) -> HttpResponse:
+    """An image, sound or file of a result: shown in place only where its type is allowed and its bytes agree."""
+    row = _row(request, flow_id)
+    try:
+        found = results.content(wizard.open_record(request.visitor, row).result or {}, number)
+    except wizard.Unreadable:
+        found = None
+    if found is None:
+        raise Http404
+    data, mime, inline = found
+    response = HttpResponse(data, content_type=mime)
+    response["Content-Disposition"] = "inline" if inline else f'attachment; filename="result-{number}"'
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return response
+
+
+def _row(request: SignedIn, flow_id: uuid.UUID) -> Flow:
+    row = wizard.flow_of(request.user.pk, flow_id)
+    if row is None:
+        raise Http404
+    return row
+
+
+def _uuid(text: str) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return None
+
+
+def _label(row: Flow) -> str:
+    operation = catalog.of_flow(row.server, row.method, row.name)
+    return operation.title if operation is not None and operation.title else row.name
+
+
+def _context(row: Flow, record: Record | None) -> Context:
+    operation = catalog.of_flow(row.server, row.method, row.name)
+    return {
+        "flow": row,
+        "server": row.server,
+        "label": _label(row),
+        "kind": {method: kind for kind, method in catalog.METHODS.items()}[row.method],
+        "repeatable": operation is not None and operation.repeatable,
+        "asked_so_far": row.round,
+        "messages": [(m.sent, json.dumps(m.body, indent=2, ensure_ascii=False)) for m in record.messages]
+        if record
+        else [],
+        "error": record.error if record else None,
+    }
+
+
+def _unreadable(request: SignedIn, row: Flow) -> HttpResponse:
+    elsewhere = wizard.is_elsewhere(row, request.visitor)
+    if not elsewhere:
+        row = wizard.expire_without_record(row)
+    template = "flows/elsewhere.html" if elsewhere and row.is_open else "flows/over.html"
+    return render(request, template, _context(row, None) | {"unreadable": True})
+
+
+def _round_form(
+    request: SignedIn, row: Flow, record: Record, data: Mapping[str, Any] | None
+) -> steps.RoundForm:
+    own = request.get_host().rsplit(":", 1)[0].strip("[]").lower()
+    return wizard.round_form(row, record, data=data, zone=wizard.zone_of(request.user.pk), own_hosts={own})
+
+
+def _round_page(
+    request: SignedIn, row: Flow, record: Record, form: steps.RoundForm, valid: bool = True
+) -> HttpResponse:
+    context = _context(row, record) | {"round_form": form, "valid": valid}
+    return render(request, "flows/waiting.html", context, status=200 if valid else 422)
+
+
+def _posted_round(
+    request: SignedIn, flow_id: uuid.UUID
+) -> tuple[Flow, Record, steps.RoundForm] | tuple[Flow, None, None]:
+    """The current round with what was posted for it; no form where the post belongs to another round."""
+    row = _row(request, flow_id)
+    if row.state != State.WAITING or request.POST.get("round") != str(row.round):
+        return row, None, None
+    try:
+        record = wizard.open_record(request.visitor, row)
+    except wizard.Unreadable:
+        return row, None, None
+    return row, record, _round_form(request, row, record, request.POST)

@@ -1,0 +1,330 @@
+"""The façade that views talk to: start a flow, draw its current page, take answers, go on or stop.
+
+The only importer of the vault. A record is opened with the visitor's key, before anything is claimed; what a
+leg brings back is sealed by settle(), which the runner calls without ever seeing the key.
+"""
+
+import concurrent.futures
+import functools
+import uuid
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Q
+
+from mrtr_web import catalog, ledger, relay, rounds, steps, vault
+from mrtr_web.flow import Event, next_params
+from mrtr_web.models import Flow, Person, SealedRecord
+from mrtr_web.runner import Again, Job, Outcome, runner
+from mrtr_web.schema import read
+from mrtr_web.sessions import Visitor
+from mrtr_web.vault import Record
+
+Unreadable = vault.Unreadable
+Object = dict[str, Any]
+Launched = concurrent.futures.Future[None]
+WAIT = 1.0
+"""Seconds that a page waits for a leg before it shows the progress page."""
+MAX_PAUSE = 30.0
+
+
+class Stale(Exception):
+    """The page that was posted is not the flow's current one: nothing was changed, nothing sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a leg's outcome means: the event, a code for the row, and the record as it goes on."""
+
+    event: Event
+    outcome: str
+    record: Record
+    round: int
+    kinds: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+
+
+def zone_of(user_id: int) -> str:
+    """The time zone that date-times are typed in unless the page says otherwise."""
+    chosen = Person.objects.filter(pk=user_id).values_list("time_zone", flat=True).first()
+    return chosen or settings.TIME_ZONE
+
+
+def flow_of(user_id: int, flow_id: uuid.UUID) -> Flow | None:
+    """This person's flow, brought up to date where its lease has run out. None for anybody else's."""
+    ledger.expire_leases(pk=flow_id)
+    return Flow.objects.select_related("server").filter(user=user_id, pk=flow_id).first()
+
+
+def open_record(visitor: Visitor, row: Flow) -> Record:
+    """The content of a flow. Raises Unreadable where this browser does not hold it."""
+    sealed = SealedRecord.objects.filter(pk=row.pk, session=visitor.session).first()
+    if sealed is None:
+        raise Unreadable
+    return vault.open_record(bytes(sealed.sealed), _keys(visitor), _binding(visitor, row, row.round))
+
+
+def is_elsewhere(row: Flow, visitor: Visitor) -> bool:
+    """Whether the content of a flow is held by another browser of the same person."""
+    return SealedRecord.objects.filter(pk=row.pk).exclude(session=visitor.session).exists()
+
+
+def expire_without_record(row: Flow) -> Flow:
+    """An open flow whose record is gone can never go on: it is expired (D2)."""
+    if row.is_open:
+        ledger.move(row.pk, Event.SESSION_ENDED, where=Q(record__isnull=True), lease_until=None)
+        row.refresh_from_db()
+    return row
+
+
+def start(visitor: Visitor, operation: catalog.Operation, flow_id: uuid.UUID, values: Object) -> Launched | None:
+    """Open a flow and send its first leg. None where this start form was sent before (a double click)."""
+    server = operation.server
+    name = operation.name[: Flow._meta.get_field("name").max_length]
+    row = Flow(pk=flow_id, user_id=visitor.user, server=server, method=operation.method, name=name)
+    record = Record(
+        method=operation.method,
+        params=operation.params(values),
+        capabilities=catalog.capabilities(server),
+        input_schema=dict(operation.schema) if operation.method == "tools/call" else None,
+    )
+    leg = ledger.begin(
+        row,
+        session=visitor.session,
+        sealed=_seal(visitor, row, 0, record),
+        lease=settings.CONFIG.lease,
+    )
+    return runner.launch(_job(visitor, row, leg, record)) if leg else None
+
+
+def round_form(
+    row: Flow, record: Record, *, data: Mapping[str, Any] | None, zone: str, own_hosts: Collection[str]
+) -> steps.RoundForm:
+    """The current round as a form."""
+    past = record.past[-1] if record.past else None
+    return steps.round_form(
+        _steps(record),
+        data=data,
+        zone=zone,
+        own_hosts=own_hosts,
+        before=(past.requests, past.responses) if past else None,
+    )
+
+
+def answer(visitor: Visitor, row: Flow, record: Record, form: steps.RoundForm) -> Launched:
+    """Send a valid round. Raises Stale where it was answered already, is over, or the session has ended."""
+    answered = record.model_copy(update={"responses": form.responses()})
+    return _send(visitor, row, answered, Event.ANSWERED, actions=form.actions())
+
+
+def send_again(visitor: Visitor, row: Flow, leg: uuid.UUID) -> Launched:
+    """Send the leg again that is known as `leg`: same answers and state, new id. Raises Stale, Unreadable."""
+    return _send(visitor, row, open_record(visitor, row), Event.SENT_AGAIN, leg=leg)
+
+
+def stop(user_id: int, row: Flow, visitor: Visitor | None) -> bool:
+    """Stop a flow; nothing is sent, a running stream is closed. From another browser its record goes at once."""
+    with transaction.atomic():
+        stopped = ledger.move(row.pk, Event.STOPPED, by=user_id, lease_until=None)
+        if stopped:
+            _drop_content(row, visitor)
+    runner.cancel(row.pk)
+    return stopped
+
+
+def _drop_content(row: Flow, visitor: Visitor | None) -> None:
+    stored = SealedRecord.objects.filter(pk=row.pk)
+    row = Flow.objects.get(pk=row.pk)
+    try:
+        if visitor is None:
+            raise Unreadable
+        stored.update(sealed=_seal(visitor, row, row.round, open_record(visitor, row).ended()))
+    except Unreadable:
+        stored.delete()
+
+
+def wait(launched: Launched) -> None:
+    """Give the database connection back and wait a moment for the leg, so that most pages need no progress page."""
+    connection.close()
+    concurrent.futures.wait([launched], timeout=WAIT)
+
+
+def earlier_values(visitor: Visitor, row: Flow, operation: catalog.Operation) -> Object | None:
+    """The inputs that a flow was started with, to pre-fill a new start. None where they cannot be read here."""
+    try:
+        return operation.values(open_record(visitor, row).params)
+    except Unreadable:
+        return None
+
+
+def _steps(record: Record) -> tuple[rounds.Step, ...]:
+    result = {"resultType": "input_required", "inputRequests": record.requests or {}}
+    judged = rounds.read(result, record.capabilities)
+    return judged.steps if isinstance(judged, rounds.Round) else ()
+
+
+def _keys(visitor: Visitor) -> vault.Keys:
+    server_keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return vault.Keys(visitor.secret, vault.peppers(server_keys))
+
+
+def _binding(visitor: Visitor, row: Flow, round_number: int) -> vault.Binding:
+    return vault.Binding(
+        user=visitor.user,
+        flow=str(row.pk),
+        round=round_number,
+        server=row.server_id,
+        method=row.method,
+        session_ends=int(visitor.ends_at.timestamp()),
+    )
+
+
+def _seal(visitor: Visitor, row: Flow, round_number: int, record: Record) -> bytes:
+    return vault.close(record, _keys(visitor), _binding(visitor, row, round_number))
+
+
+def _send(visitor: Visitor, row: Flow, record: Record, event: Event, **claim: Any) -> Launched:
+    leg = ledger.claim(
+        row.pk,
+        event,
+        round_number=row.round,
+        by=visitor.user,
+        sealed=_seal(visitor, row, row.round, record),
+        lease=settings.CONFIG.lease,
+        **claim,
+    )
+    if leg is None:
+        raise Stale
+    return runner.launch(_job(visitor, row, leg, record))
+
+
+def _job(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Job:
+    call = relay.Call(
+        method=record.method,
+        params=next_params(record.params, record.responses, record.request_state),
+        capabilities=record.capabilities,
+        input_schema=record.input_schema,
+    )
+    settle = functools.partial(_settle, visitor, row, leg, record)
+    return Job(row.pk, leg, catalog.endpoint(row.server), call, settle)
+
+
+def _settle(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record, outcome: Outcome) -> Again | None:
+    """Write what a leg brought back; where the server asks to be called again, say when and how."""
+    verdict = judge(record, row.round, outcome)
+    landing = ledger.Landing(
+        verdict.event,
+        verdict.outcome,
+        verdict.round,
+        _seal(visitor, row, verdict.round, verdict.record),
+        verdict.kinds,
+        verdict.findings,
+    )
+    landed = ledger.land(row.pk, leg, landing)
+    if not landed or verdict.event is not Event.TOLD_TO_WAIT:
+        return None
+    return _call_again(visitor, row, leg, verdict.record)
+
+
+def _call_again(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Again | None:
+    count = Flow.objects.values_list("state_only", flat=True).get(pk=row.pk)
+    if count >= settings.CONFIG.max_state_only_legs:
+        return None
+
+    def claim() -> Job | None:
+        new = ledger.claim(
+            row.pk,
+            Event.CALLED_AGAIN,
+            round_number=row.round,
+            by=visitor.user,
+            sealed=_seal(visitor, row, row.round, record),
+            lease=settings.CONFIG.lease,
+            leg=leg,
+        )
+        return _job(visitor, row, new, record) if new else None
+
+    return Again(_pause(count), claim)
+
+
+def _pause(count: int) -> float:
+    """Seconds before the next state-only leg: none the first time, then growing (MR-2, T-12)."""
+    return 0.0 if count <= 1 else min(0.25 * 2 ** (count - 2), MAX_PAUSE)
+
+
+def judge(record: Record, round_number: int, outcome: Outcome) -> Verdict:
+    """What an outcome means for the flow. Pure: nothing is written here."""
+    noted = record.noting(outcome.sent, outcome.received)
+    if isinstance(outcome, relay.RelayError):
+        return _judge_error(noted, round_number, outcome)
+    try:
+        read_result = rounds.read(
+            outcome.result, record.capabilities, max_state_bytes=settings.CONFIG.max_state_bytes
+        )
+        if isinstance(read_result, rounds.Complete):
+            return _judge_complete(noted, round_number, outcome.result)
+        return _judge_round(noted, round_number, outcome.result, read_result)
+    except rounds.BrokenRule as broken:
+        return _broken(noted, round_number, broken.rule)
+
+
+def _judge_complete(record: Record, round_number: int, result: Object) -> Verdict:
+    code = "tool_error" if result.get("isError") is True else "done"
+    ended = record.ended().model_copy(update={"result": result})
+    return Verdict(Event.FINISHED, code, ended, round_number)
+
+
+def _judge_round(record: Record, round_number: int, result: Object, asked: rounds.Round) -> Verdict:
+    past = list(record.past)
+    if record.requests and record.responses is not None:
+        past = [vault.PastRound(requests=record.requests, responses=record.responses)]
+    onward = record.model_copy(
+        update={
+            "request_state": asked.request_state,
+            "requests": result["inputRequests"] if asked.steps else None,
+            "responses": None,
+            "past": past,
+        }
+    )
+    if not asked.steps:
+        return Verdict(Event.TOLD_TO_WAIT, "state_only", onward, round_number, findings=asked.findings)
+    if round_number >= settings.CONFIG.max_rounds:
+        return Verdict(Event.FAILED, "too_many_rounds", onward.ended(), round_number)
+    _require_drawable(asked)
+    kinds = tuple(step.kind.value for step in asked.steps)
+    return Verdict(Event.ASKED, "asked", onward, round_number + 1, kinds, asked.findings)
+
+
+def _require_drawable(asked: rounds.Round) -> None:
+    try:
+        for step in asked.steps:
+            read.read_elicitation(step.schema)
+    except read.SchemaTooLarge:
+        raise rounds.BrokenRule("FM-6") from None
+
+
+def _judge_error(record: Record, round_number: int, error: relay.RelayError) -> Verdict:
+    match error:
+        case relay.Unsent():
+            return Verdict(Event.NOT_SENT, error.reason, record, round_number)
+        case relay.Lost():
+            return Verdict(Event.LOST, error.reason, record, round_number)
+        case relay.Refused():
+            return _judge_refusal(record, round_number, error)
+        case relay.Broken():
+            return _broken(record, round_number, error.rule)
+    return Verdict(Event.FAILED, "legacy", record.ended(), round_number)
+
+
+def _judge_refusal(record: Record, round_number: int, error: relay.Refused) -> Verdict:
+    code = f"refused:{error.code}"
+    if error.code == -32602 and record.request_state is not None:
+        code = "step_expired"
+    told = {"code": error.code, "message": error.message, "data": error.data}
+    return Verdict(Event.FAILED, code, record.ended().model_copy(update={"error": told}), round_number)
+
+
+def _broken(record: Record, round_number: int, rule: str) -> Verdict:
+    return Verdict(Event.FAILED, f"broken:{rule}", record.ended(), round_number, findings=(rule,))

@@ -1,0 +1,17 @@
+"""Settings for the tests, set before Django reads them. A plugin of pytest: see addopts in pyproject.toml."""
+
+import os
+
+os.environ.update(
+    {
+        "SECRET_KEY": "only-for-tests-0123456789-abcdefghijklmnopqrstuvwxyz-0123456789",
+        "ALLOWED_HOSTS": "127.0.0.1,localhost,testserver",
+        "MRTR_LOOPBACK_HTTP": "true",
+        "MRTR_HEARTBEAT": "0.5",
+        "MRTR_LEASE": "5",
+        "MRTR_CONNECT_TIMEOUT": "3",
+        "MRTR_SILENCE_TIMEOUT": "20",
+        "MRTR_TOTAL_TIMEOUT": "60",
+        "MRTR_DRAIN_TIMEOUT": "5",
+    }
+)
