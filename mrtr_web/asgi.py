@@ -15,7 +15,7 @@ from servestatic import ServeStaticASGI
 
 django_application = get_asgi_application()
 
-from mrtr_web import ledger
+from mrtr_web import egress, ledger
 from mrtr_web.runner import runner, threaded
 from mrtr_web.sessions import SessionStore
 
@@ -79,6 +79,7 @@ async def _lifespan(receive: Receive, send: Send) -> None:
     with contextlib.suppress(asyncio.CancelledError):
         await sweeper
     await runner.drain(settings.CONFIG.drain_timeout)
+    await egress.aclose()
     await send({"type": "lifespan.shutdown.complete"})
 
 

@@ -1,12 +1,11 @@
 """Every setting that an operator may give, with its type, unit and default. One table in the README mirrors it."""
 
-import os
-from collections.abc import Mapping
+import zoneinfo
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 Names = Annotated[tuple[str, ...], NoDecode]
@@ -23,7 +22,7 @@ class Config(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="MRTR_", extra="ignore", populate_by_name=True)
 
     secret_key: SecretStr = Field(validation_alias=AliasChoices("SECRET_KEY"))
-    secret_key_fallbacks: Names = Field((), validation_alias=AliasChoices("SECRET_KEY_FALLBACKS"))
+    secret_key_fallbacks: Names = Field((), repr=False, validation_alias=AliasChoices("SECRET_KEY_FALLBACKS"))
     allowed_hosts: Names = Field((), validation_alias=AliasChoices("ALLOWED_HOSTS"))
     database_url: SecretStr = Field(SecretStr(""), validation_alias=AliasChoices("DATABASE_URL"))
     debug: bool = False
@@ -51,16 +50,22 @@ class Config(BaseSettings):
     def split_names(cls, value: object) -> object:
         return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
 
+    @field_validator("time_zone")
+    @classmethod
+    def known_zone(cls, value: str) -> str:
+        if value not in zoneinfo.available_timezones():
+            raise ValueError("must be the name of a time zone, such as Europe/Paris")
+        return value
+
     @field_validator("lease")
     @classmethod
-    def outlives_heartbeat(cls, value: float, info: object) -> float:
-        heartbeat = getattr(info, "data", {}).get("heartbeat", 0)
-        if value < 2 * heartbeat:
+    def outlives_heartbeat(cls, value: float, info: ValidationInfo) -> float:
+        if value < 2 * info.data.get("heartbeat", 0):
             raise ValueError("must be at least twice the heartbeat")
         return value
 
 
-def load(environ: Mapping[str, str] = os.environ) -> Config:
+def load() -> Config:
     """The settings of this process. Raises BadSetting with one line per wrong variable."""
     try:
         return Config()  # type: ignore[call-arg]

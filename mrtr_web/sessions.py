@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY, get_user_model
 from django.contrib.auth.models import AbstractBaseUser
@@ -109,6 +110,9 @@ class SessionStore(SessionBase):
             self.modified = True
         else:
             self.create()
+
+    async def acycle_key(self) -> None:
+        await sync_to_async(self.cycle_key)()
 
     @classmethod
     def clear_expired(cls) -> None:

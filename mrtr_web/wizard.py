@@ -8,7 +8,6 @@ import concurrent.futures
 import functools
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -19,11 +18,11 @@ from mrtr_web import catalog, ledger, relay, rounds, steps, vault
 from mrtr_web.flow import Event, next_params
 from mrtr_web.models import Flow, Person, SealedRecord
 from mrtr_web.runner import Again, Job, Outcome, runner
-from mrtr_web.schema import read
 from mrtr_web.sessions import Visitor
-from mrtr_web.vault import Record
+from mrtr_web.verdicts import judge
 
 Unreadable = vault.Unreadable
+Record = vault.Record
 Object = dict[str, Any]
 Launched = concurrent.futures.Future[None]
 WAIT = 1.0
@@ -33,18 +32,6 @@ MAX_PAUSE = 30.0
 
 class Stale(Exception):
     """The page that was posted is not the flow's current one: nothing was changed, nothing sent."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a leg's outcome means: the event, a code for the row, and the record as it goes on."""
-
-    event: Event
-    outcome: str
-    record: Record
-    round: int
-    kinds: tuple[str, ...] = ()
-    findings: tuple[str, ...] = ()
 
 
 def zone_of(user_id: int) -> str:
@@ -252,79 +239,3 @@ def _call_again(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> 
 def _pause(count: int) -> float:
     """Seconds before the next state-only leg: none the first time, then growing (MR-2, T-12)."""
     return 0.0 if count <= 1 else min(0.25 * 2 ** (count - 2), MAX_PAUSE)
-
-
-def judge(record: Record, round_number: int, outcome: Outcome) -> Verdict:
-    """What an outcome means for the flow. Pure: nothing is written here."""
-    noted = record.noting(outcome.sent, outcome.received)
-    if isinstance(outcome, relay.RelayError):
-        return _judge_error(noted, round_number, outcome)
-    try:
-        read_result = rounds.read(
-            outcome.result, record.capabilities, max_state_bytes=settings.CONFIG.max_state_bytes
-        )
-        if isinstance(read_result, rounds.Complete):
-            return _judge_complete(noted, round_number, outcome.result)
-        return _judge_round(noted, round_number, outcome.result, read_result)
-    except rounds.BrokenRule as broken:
-        return _broken(noted, round_number, broken.rule)
-
-
-def _judge_complete(record: Record, round_number: int, result: Object) -> Verdict:
-    code = "tool_error" if result.get("isError") is True else "done"
-    ended = record.ended().model_copy(update={"result": result})
-    return Verdict(Event.FINISHED, code, ended, round_number)
-
-
-def _judge_round(record: Record, round_number: int, result: Object, asked: rounds.Round) -> Verdict:
-    past = list(record.past)
-    if record.requests and record.responses is not None:
-        past = [vault.PastRound(requests=record.requests, responses=record.responses)]
-    onward = record.model_copy(
-        update={
-            "request_state": asked.request_state,
-            "requests": result["inputRequests"] if asked.steps else None,
-            "responses": None,
-            "past": past,
-        }
-    )
-    if not asked.steps:
-        return Verdict(Event.TOLD_TO_WAIT, "state_only", onward, round_number, findings=asked.findings)
-    if round_number >= settings.CONFIG.max_rounds:
-        return Verdict(Event.FAILED, "too_many_rounds", onward.ended(), round_number)
-    _require_drawable(asked)
-    kinds = tuple(step.kind.value for step in asked.steps)
-    return Verdict(Event.ASKED, "asked", onward, round_number + 1, kinds, asked.findings)
-
-
-def _require_drawable(asked: rounds.Round) -> None:
-    try:
-        for step in asked.steps:
-            read.read_elicitation(step.schema)
-    except read.SchemaTooLarge:
-        raise rounds.BrokenRule("FM-6") from None
-
-
-def _judge_error(record: Record, round_number: int, error: relay.RelayError) -> Verdict:
-    match error:
-        case relay.Unsent():
-            return Verdict(Event.NOT_SENT, error.reason, record, round_number)
-        case relay.Lost():
-            return Verdict(Event.LOST, error.reason, record, round_number)
-        case relay.Refused():
-            return _judge_refusal(record, round_number, error)
-        case relay.Broken():
-            return _broken(record, round_number, error.rule)
-    return Verdict(Event.FAILED, "legacy", record.ended(), round_number)
-
-
-def _judge_refusal(record: Record, round_number: int, error: relay.Refused) -> Verdict:
-    code = f"refused:{error.code}"
-    if error.code == -32602 and record.request_state is not None:
-        code = "step_expired"
-    told = {"code": error.code, "message": error.message, "data": error.data}
-    return Verdict(Event.FAILED, code, record.ended().model_copy(update={"error": told}), round_number)
-
-
-def _broken(record: Record, round_number: int, rule: str) -> Verdict:
-    return Verdict(Event.FAILED, f"broken:{rule}", record.ended(), round_number, findings=(rule,))

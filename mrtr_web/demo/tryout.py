@@ -47,7 +47,7 @@ def _environ() -> dict[str, str]:
     kept = dict(line.split("=", 1) for line in DEV_ENV.read_text().splitlines()) if DEV_ENV.exists() else {}
     made = {
         "SECRET_KEY": secrets.token_urlsafe(64),
-        "ALLOWED_HOSTS": "127.0.0.1,localhost",
+        "ALLOWED_HOSTS": "127.0.0.1",
         "MRTR_LOOPBACK_HTTP": "true",
         "MRTR_DEMO_PASSWORD": secrets.token_urlsafe(9),
         "MRTR_DEMO_KEY": secrets.token_urlsafe(32),

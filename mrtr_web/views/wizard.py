@@ -14,9 +14,9 @@ from mrtr_web import catalog, forms, results, steps, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
 from mrtr_web.schema import read
-from mrtr_web.vault import Record
 from mrtr_web.views.catalog import refreshed
 from mrtr_web.views.web import SignedIn, signed_in
+from mrtr_web.wizard import Record
 
 Context = dict[str, Any]
 PAGES = {

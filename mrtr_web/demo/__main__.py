@@ -1,0 +1,33 @@
+"""python -m mrtr_web.demo: run the demo MCP server on 127.0.0.1."""
+
+import argparse
+import os
+import secrets
+
+import uvicorn
+
+from mrtr_web.demo.server import build
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m mrtr_web.demo", description=__doc__)
+    parser.add_argument("--port", type=int, default=8001)
+    parser.add_argument(
+        "--key",
+        default=os.environ.get("MRTR_DEMO_KEY", ""),
+        help="seals the request state, so that it outlives a restart (also: MRTR_DEMO_KEY)",
+    )
+    parser.add_argument("--pages-host", default="localhost", help="the host name of its own pages")
+    options = parser.parse_args()
+    app = build(options.key or secrets.token_urlsafe(), pages_host=options.pages_host)
+    config = uvicorn.Config(
+        app, host="127.0.0.1", port=options.port, log_level="warning", access_log=False, ws="none"
+    )
+    # Bound first, so that whoever reads the line can connect; a taken port ends it here with one line.
+    with config.bind_socket() as listener:
+        print(f"The demo MCP server: http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+if __name__ == "__main__":
+    main()

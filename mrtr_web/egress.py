@@ -1,0 +1,305 @@
+"""The guarded way out: every HTTP request to a server that people have named leaves through here.
+
+What is checked, and where:
+1. the URL: https (http only where private addresses are allowed), no user:password in it;
+2. the address, when it is dialled: every address that the name resolves to must be permitted, and the one
+   that was checked is the one connected to, so a name cannot change its mind (SNI and Host stay the name's);
+3. the answer: no cookies, no compression, no more bytes than the policy allows, counted while they arrive.
+
+Connections and SSLContext are shared per event loop and process; a client never is (its cookie jar leaks).
+
+EgressError        .code, never a URL and never text of the server
+├─ Unreached       nothing of the request was sent: refused dns tls blocked connect_timeout unsendable
+└─ Interrupted     some of it was: cut timeout too_big encoding
+"""
+
+import asyncio
+import contextlib
+import functools
+import ipaddress
+import ssl
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Generator,
+    Iterable,
+    Mapping,
+)
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import anyio
+import httpcore2
+import httpx2
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+# Shorter than any common server's keep-alive: a request must not meet a connection that is just being closed,
+# for then nobody could say whether it arrived.
+KEEP_ALIVE = 2.0
+
+_PRIVATE = tuple(
+    ipaddress.ip_network(text)
+    for text in ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7")
+)
+# Cloud metadata at addresses that look public (Azure, Oracle) or private (Amazon and Google over IPv6).
+_METADATA = frozenset(
+    ipaddress.ip_address(text) for text in ("168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254")
+)
+_UNICAST_V6 = ipaddress.IPv6Network("2000::/3")
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+class EgressError(Exception):
+    """The request failed on its way; `code` says how."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Unreached(EgressError):
+    """Nothing of the request was sent."""
+
+
+class Interrupted(EgressError):
+    """Bytes were sent, then the exchange broke."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """`allow_private` lets in loopback, RFC 1918, ULA and plain http; never link-local or metadata."""
+
+    allow_private: bool = False
+    max_bytes: int = 16 * 1024 * 1024
+    connect_timeout: float = 10.0
+
+
+def client(
+    policy: Policy,
+    headers: Mapping[str, str] | None = None,
+    *,
+    read_timeout: float = 60.0,
+    transport: httpx2.AsyncBaseTransport | None = None,
+) -> httpx2.AsyncClient:
+    """A fresh client on the shared transport. It is cheap, and closing it closes nothing that is shared."""
+    return httpx2.AsyncClient(
+        transport=transport or GuardedTransport(policy),
+        headers=dict(headers or {}),
+        timeout=httpx2.Timeout(read_timeout, connect=policy.connect_timeout),
+        trust_env=False,
+        follow_redirects=False,
+    )
+
+
+async def aclose() -> None:
+    """Close this event loop's connections: when a process or a test ends."""
+    for pool in _pools.pop(asyncio.get_running_loop(), {}).values():
+        await pool.aclose()
+
+
+def permitted(address: Address, *, allow_private: bool) -> bool:
+    """Whether this address may be connected to."""
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    if address in _METADATA:
+        return False
+    if any(address.version == network.version and address in network for network in _PRIVATE):
+        return allow_private
+    return all(_public(inner) for inner in _unwrapped(address))
+
+
+def _unwrapped(address: Address) -> tuple[Address, ...]:
+    """The IPv4 addresses that NAT64, 6to4 and Teredo addresses lead to, or the address itself."""
+    if isinstance(address, ipaddress.IPv6Address):
+        if address in _NAT64:
+            return (ipaddress.IPv4Address(int(address) & 0xFFFFFFFF),)
+        if address.sixtofour is not None:
+            return (address.sixtofour,)
+        if address.teredo is not None:
+            return address.teredo
+    return (address,)
+
+
+def _public(address: Address) -> bool:
+    if address in _METADATA or address.is_multicast or not address.is_global:
+        return False
+    return isinstance(address, ipaddress.IPv4Address) or address in _UNICAST_V6
+
+
+class _Dialler(httpcore2.AnyIOBackend):
+    """Resolves, checks every address, and connects to those that were checked, one after the other."""
+
+    def __init__(self, allow_private: bool) -> None:
+        self.allow_private = allow_private
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 (httpcore2's signature)
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        deadline = anyio.current_time() + (10.0 if timeout is None else timeout)
+        addresses = await _resolve(host, port, deadline)
+        if not all(permitted(address, allow_private=self.allow_private) for address in addresses):
+            raise Unreached("blocked")
+        code = "dns"
+        for tried, address in enumerate(addresses):
+            # A black hole may use up its share of the time only.
+            share = max(deadline - anyio.current_time(), 0) / (len(addresses) - tried)
+            try:
+                return await super().connect_tcp(str(address), port, share, local_address, socket_options)
+            except httpcore2.ConnectTimeout:
+                code = "connect_timeout"
+            except httpcore2.ConnectError:
+                code = "refused"
+        raise Unreached(code)
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,  # noqa: ASYNC109 (httpcore2's signature)
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        raise Unreached("blocked")
+
+
+async def _resolve(host: str, port: int, deadline: float) -> list[Address]:
+    code = "connect_timeout"
+    with anyio.move_on_after(max(deadline - anyio.current_time(), 0)):
+        try:
+            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)
+            return list(dict.fromkeys(ipaddress.ip_address(entry[4][0]) for entry in found))
+        except (OSError, UnicodeError):
+            code = "dns"
+    raise Unreached(code)
+
+
+_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[bool, httpcore2.AsyncConnectionPool]] = (
+    WeakKeyDictionary()
+)
+
+
+def _pool(allow_private: bool) -> httpcore2.AsyncConnectionPool:
+    """This event loop's pool of connections; public and private ones are kept apart."""
+    for loop in [loop for loop in _pools if loop.is_closed()]:
+        del _pools[loop]
+    pools = _pools.setdefault(asyncio.get_running_loop(), {})
+    if allow_private not in pools:
+        pools[allow_private] = httpcore2.AsyncConnectionPool(
+            ssl_context=_ssl_context(),
+            max_connections=None,  # the runner bounds the legs
+            max_keepalive_connections=20,
+            keepalive_expiry=KEEP_ALIVE,
+            network_backend=_Dialler(allow_private),
+        )
+    return pools[allow_private]
+
+
+@functools.cache
+def _ssl_context() -> ssl.SSLContext:
+    """One for the process: loading the certificates takes 50 ms. SSL_CERT_FILE names another authority."""
+    return ssl.create_default_context()
+
+
+class GuardedTransport(httpx2.AsyncBaseTransport):
+    """One policy over the shared pool. `on_sending` is called when the first byte is about to leave."""
+
+    def __init__(self, policy: Policy, on_sending: Callable[[], None] | None = None) -> None:
+        self.policy = policy
+        self.on_sending = on_sending
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        self._check(request.url)
+        with _translated():
+            response = await _pool(self.policy.allow_private).handle_async_request(self._guarded(request))
+        headers = [(name, value) for name, value in response.headers if name.lower() != b"set-cookie"]
+        assert isinstance(response.stream, AsyncIterable)
+        body = _Body(response.stream, httpx2.Headers(headers), self.policy.max_bytes)
+        return httpx2.Response(
+            response.status, headers=headers, stream=body, extensions=dict(response.extensions)
+        )
+
+    def _check(self, url: httpx2.URL) -> None:
+        if url.scheme != "https" and not (url.scheme == "http" and self.policy.allow_private):
+            raise Unreached("blocked")
+        if url.userinfo or not url.host:
+            raise Unreached("blocked")
+
+    def _guarded(self, request: httpx2.Request) -> httpcore2.Request:
+        unwanted = (b"cookie", b"accept-encoding")
+        headers = [(name, value) for name, value in request.headers.raw if name.lower() not in unwanted]
+        url = request.url
+        return httpcore2.Request(
+            method=request.method,
+            url=httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+            headers=[*headers, (b"Accept-Encoding", b"identity")],
+            content=request.stream,
+            extensions={**request.extensions, "trace": self._trace},
+        )
+
+    async def _trace(self, event: str, info: Mapping[str, Any]) -> None:
+        if self.on_sending is not None and event.endswith(".send_request_headers.started"):
+            self.on_sending()
+
+
+class _Body(httpx2.AsyncByteStream):
+    """The body as it arrives; it breaks off where it is compressed or grows too big."""
+
+    def __init__(self, stream: AsyncIterable[bytes], headers: httpx2.Headers, max_bytes: int) -> None:
+        self._stream = stream
+        self._encoding = headers.get("content-encoding", "").strip().lower() or "identity"
+        length = headers.get("content-length", "")
+        self._announced = int(length) if length.isdecimal() and len(length) < 20 else 0
+        self._max_bytes = max_bytes
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self._encoding != "identity":
+            raise Interrupted("encoding")
+        size = self._announced
+        if size <= self._max_bytes:
+            size = 0
+            async for chunk in _read(self._stream):
+                size += len(chunk)
+                if size > self._max_bytes:
+                    break
+                yield chunk
+            else:
+                return
+        raise Interrupted("too_big")
+
+    async def aclose(self) -> None:
+        if hasattr(self._stream, "aclose"):
+            await self._stream.aclose()
+
+
+async def _read(stream: AsyncIterable[bytes]) -> AsyncGenerator[bytes]:
+    with _translated():
+        async for chunk in stream:
+            yield chunk
+
+
+@contextlib.contextmanager
+def _translated() -> Generator[None]:
+    """httpcore2's exceptions, whose text may name hosts, as our codes."""
+    try:
+        yield
+        return
+    except (httpcore2.ConnectTimeout, httpcore2.PoolTimeout):
+        error: EgressError = Unreached("connect_timeout")
+    except httpcore2.ConnectError:  # the dialler raises its own, so this came from the TLS handshake
+        error = Unreached("tls")
+    except httpcore2.UnsupportedProtocol:
+        error = Unreached("blocked")
+    except httpcore2.LocalProtocolError:  # a header that cannot be written
+        error = Unreached("unsendable")
+    except httpcore2.TimeoutException:
+        error = Interrupted("timeout")
+    except (httpcore2.NetworkError, httpcore2.ProtocolError):
+        error = Interrupted("cut")
+    raise error

@@ -1,0 +1,150 @@
+"""The last look at a whole answer, with jsonschema-rs: linear patterns, nothing fetched, work bounded.
+
+Formats are as soft as parse.py treats them; others are not checked. A keyword that is not legal JSON Schema,
+or a pattern that a linear engine cannot run, is left out: the server checks for itself, and a person must not
+be stuck for its fault.
+"""
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NoReturn
+
+import jsonschema_rs
+
+from mrtr_web.schema.bounds import measure, require_cheap
+from mrtr_web.schema.parse import FORMATS
+from mrtr_web.schema.spec import Json, SchemaFault
+
+MAX_PROBLEMS = 20
+MAX_REPAIRS = 50
+_DIALECTS: Mapping[str, type[jsonschema_rs.Validator]] = {
+    "json-schema.org/draft/2020-12/schema": jsonschema_rs.Draft202012Validator,
+    "json-schema.org/draft/2019-09/schema": jsonschema_rs.Draft201909Validator,
+    "json-schema.org/draft-07/schema": jsonschema_rs.Draft7Validator,
+    "json-schema.org/draft-06/schema": jsonschema_rs.Draft6Validator,
+    "json-schema.org/draft-04/schema": jsonschema_rs.Draft4Validator,
+}
+_UNCHECKED_FORMATS = (
+    "time duration idn-email hostname idn-hostname ipv4 ipv6 uri-reference iri iri-reference uuid "
+    "uri-template json-pointer relative-json-pointer regex"
+)
+_PATTERNS = jsonschema_rs.RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that the schema forbids. `code` is a key of sentences.SENTENCES."""
+
+    path: tuple[str | int, ...]
+    code: str
+    params: Mapping[str, object] = field(default_factory=dict)
+
+
+def check(schema: Mapping[str, Any], value: Json) -> list[Problem]:
+    """What the schema forbids in this value: at most MAX_PROBLEMS. Raises SchemaFault if it cannot tell."""
+    measure(schema)
+    validator = _compiled(schema)
+    require_cheap(schema, value)
+    try:
+        return [_problem(error) for error in islice(validator.iter_errors(value), MAX_PROBLEMS)]
+    except UnicodeEncodeError:
+        return [Problem((), "text_broken")]
+    except ValueError:  # nested past the engine's own limit
+        return [Problem((), "too_much")]
+
+
+def _compiled(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
+    engine, root = _engine(schema), dict(schema)
+    for _ in range(MAX_REPAIRS):
+        try:
+            return engine(
+                root,
+                formats=_FORMATS,
+                validate_formats=True,
+                pattern_options=_PATTERNS,
+                retriever=_deny,
+            )
+        except jsonschema_rs.ValidationError as error:
+            root = _without(root, error.instance_path)
+        except (ValueError, TypeError):
+            break
+    raise SchemaFault("schema_broken")
+
+
+def _engine(schema: Mapping[str, Any]) -> Callable[..., jsonschema_rs.Validator]:
+    dialect = schema.get("$schema")
+    if not isinstance(dialect, str):
+        return jsonschema_rs.Draft202012Validator
+    found = _DIALECTS.get(dialect.removesuffix("#").partition("://")[2])
+    if found is None:
+        raise SchemaFault("schema_dialect")
+    return found
+
+
+def _without(root: dict[str, Any], path: list[str | int]) -> dict[str, Any]:
+    """The schema without the keyword that the engine refused. A reference that leads nowhere has no path."""
+    if not path:
+        raise SchemaFault("schema_broken")
+    root = deepcopy(root)
+    part: Any = root
+    for step in path[:-1]:
+        part = part[step]
+    del part[path[-1]]
+    return root
+
+
+def _deny(uri: str) -> NoReturn:
+    raise ValueError("references are never fetched")
+
+
+def _anything(text: str) -> bool:
+    return True
+
+
+_FORMATS = dict.fromkeys(_UNCHECKED_FORMATS.split(), _anything) | dict(FORMATS)
+
+
+def _problem(error: jsonschema_rs.ValidationError) -> Problem:
+    keyword, found = error.kind.name, error.kind.as_dict()
+    path = tuple(error.instance_path)
+    make = _PROBLEMS.get(keyword)
+    code, params = make(found, error.instance) if make else ("mismatch", {})
+    return Problem(path, code, params)
+
+
+Made = tuple[str, dict[str, object]]
+
+
+def _limit(code: str, name: str) -> Callable[[dict[str, Any], Any], Made]:
+    return lambda found, value: (code, {name: found["limit"]})
+
+
+def _sized(code: str, name: str, size: str) -> Callable[[dict[str, Any], Any], Made]:
+    return lambda found, value: (code, {name: found["limit"], size: len(value)})
+
+
+_PROBLEMS: Mapping[str, Callable[[dict[str, Any], Any], Made]] = {
+    "required": lambda found, value: ("missing", {"name": found["property"]}),
+    "unevaluatedProperties": lambda found, value: ("unexpected", {"names": ", ".join(found["unexpected"])}),
+    "additionalProperties": lambda found, value: ("unexpected", {"names": ", ".join(found["unexpected"])}),
+    "falseSchema": lambda found, value: ("mismatch", {}),
+    "type": lambda found, value: ("wrong_type", {"types": ", ".join(found["types"])}),
+    "pattern": lambda found, value: ("pattern", {"pattern": found["pattern"]}),
+    "format": lambda found, value: ("format", {"format": found["format"]}),
+    "minLength": _sized("too_short", "minimum", "length"),
+    "maxLength": _sized("too_long", "maximum", "length"),
+    "minItems": _sized("too_few", "minimum", "count"),
+    "maxItems": _sized("too_many", "maximum", "count"),
+    "minimum": _limit("too_low", "minimum"),
+    "maximum": _limit("too_high", "maximum"),
+    "exclusiveMinimum": _limit("above", "minimum"),
+    "exclusiveMaximum": _limit("below", "maximum"),
+    "multipleOf": lambda found, value: ("multiple", {"step": found["multiple_of"]}),
+    "enum": lambda found, value: ("not_listed", {}),
+    "const": lambda found, value: ("not_listed", {}),
+    "uniqueItems": lambda found, value: ("not_unique", {}),
+    "anyOf": lambda found, value: ("no_variant", {}),
+    "oneOf": lambda found, value: ("no_variant", {}),
+}

@@ -1,0 +1,30 @@
+"""What a schema asks of an answer, said before it is typed: sentences by code, with their params."""
+
+from collections.abc import Mapping
+
+from mrtr_web.schema.spec import FieldSpec, Kind
+
+Hint = tuple[str, Mapping[str, object]]
+
+
+def hints(spec: FieldSpec) -> list[Hint]:
+    match spec.kind:
+        case Kind.TEXT | Kind.LONG_TEXT:
+            low = spec.min_length if spec.min_length != 1 else None  # one character is just an answer
+            return _limits("length", low or None, spec.max_length)
+        case Kind.NUMBER | Kind.INTEGER:
+            return _limits("number", spec.minimum, spec.maximum)
+        case Kind.CHOICES:
+            return _limits("count", spec.min_items or None, spec.max_items)
+        case Kind.JSON:
+            return [(f"json_{spec.json_type}" if spec.json_type else "hint_json", {})]
+    return []
+
+
+def _limits(what: str, low: float | None, high: float | None) -> list[Hint]:
+    params = {"minimum": low, "maximum": high}
+    if low is not None and high is not None:
+        return [(f"hint_{what}_between", params)]
+    if low is not None:
+        return [(f"hint_{what}_from", params)]
+    return [(f"hint_{what}_to", params)] if high is not None else []

@@ -1,0 +1,53 @@
+"""The five ways in which a schema lists what may be chosen, and const, which leaves one."""
+
+from typing import Any
+
+from mrtr_web.schema.spec import Option
+
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": (int, float),
+    "number": (int, float),
+    "boolean": bool,
+}
+
+
+def read_options(part: dict[str, Any]) -> tuple[Option, ...]:
+    """enum, with or without enumNames, oneOf or anyOf of const and title, const; () where none is there."""
+    values, names = part.get("enum"), part.get("enumNames")
+    if isinstance(values, list):
+        found = [Option(value, _label(value, _at(names, index))) for index, value in enumerate(values)]
+    elif "const" in part:
+        found = [Option(part["const"], _label(part["const"], None))]
+    else:
+        found = _titled(part.get("oneOf")) or _titled(part.get("anyOf"))
+    return _fitting(found, part.get("type"))
+
+
+def _titled(branches: object) -> list[Option]:
+    if not isinstance(branches, list) or not all(isinstance(b, dict) and "const" in b for b in branches):
+        return []
+    return [
+        Option(b["const"], _label(b["const"], b.get("title"))) for b in branches if b["const"] is not None
+    ]
+
+
+def _at(names: object, index: int) -> object:
+    return names[index] if isinstance(names, list) and index < len(names) else None
+
+
+def _label(value: object, title: object) -> str:
+    if isinstance(title, str) and title.strip():
+        return title
+    return value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _fitting(found: list[Option], type_name: object) -> tuple[Option, ...]:
+    """Only options of the declared type can be sent. Lists and objects are for a JSON field."""
+    if not all(isinstance(option.value, str | int | float) for option in found):
+        return ()
+    wanted = _TYPES.get(type_name, object) if isinstance(type_name, str) else object
+    fitting = [option for option in found if isinstance(option.value, wanted)]
+    if wanted is not bool and type_name in _TYPES:
+        fitting = [option for option in fitting if not isinstance(option.value, bool)]
+    return tuple(fitting)

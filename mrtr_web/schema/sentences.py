@@ -1,0 +1,97 @@
+"""Every sentence that tells a person what to write or to mend, by code. Translated where it is shown."""
+
+from collections.abc import Mapping
+
+
+def gettext_noop(text: str) -> str:
+    """Mark for makemessages, without Django."""
+    return text
+
+
+SENTENCES: Mapping[str, str] = {
+    # Any field
+    "required": gettext_noop("Fill this in."),
+    "text_broken": gettext_noop("This holds half a character, which cannot be sent. Type the text again."),
+    # Text
+    "too_short": gettext_noop("Make this longer. Characters needed: %(minimum)s. It has: %(length)s."),
+    "too_long": gettext_noop("Make this shorter. Characters allowed: %(maximum)s. It has: %(length)s."),
+    "email": gettext_noop("Enter an email address, such as name@example.org"),
+    "uri": gettext_noop("Enter a full address that says how it starts, such as https://example.org/page"),
+    # Numbers
+    "integer": gettext_noop("Enter a whole number, such as 3"),
+    "number": gettext_noop("Enter a number, such as 3 or 1.5"),
+    "number_comma": gettext_noop(
+        "Use a point for decimals, not a comma, and nothing between thousands: 1.5 or 1200"
+    ),
+    "number_spaces": gettext_noop("Take out the spaces: digits only, such as 1200"),
+    "number_long": gettext_noop("This number is too long. Digits allowed: %(maximum)s."),
+    "number_inexact": gettext_noop(
+        "This number has more digits than can be sent exactly. The nearest that can: %(nearest)s"
+    ),
+    "number_huge": gettext_noop("This number is too large or too small to be sent exactly."),
+    "too_low": gettext_noop("Enter %(minimum)s or more."),
+    "too_high": gettext_noop("Enter %(maximum)s or less."),
+    # Dates
+    "date": gettext_noop("Enter a real date as year-month-day, such as 2026-03-31"),
+    "date_time": gettext_noop("Enter a real date and time, such as 2026-03-31T14:30"),
+    "zone_unknown": gettext_noop("Choose a time zone from the list."),
+    "time_skipped": gettext_noop(
+        "This time does not exist in %(zone)s: the clocks go forward over it. Enter another time."
+    ),
+    "time_twice": gettext_noop(
+        "This time comes twice in %(zone)s, because the clocks go back. Choose which one you mean."
+    ),
+    # Choices
+    "choose_one": gettext_noop("Choose one of the answers."),
+    "choose_yes_no": gettext_noop("Choose Yes or No."),
+    "choose_listed": gettext_noop("Choose from the list."),
+    "too_few": gettext_noop("Choose more. Needed: %(minimum)s. Chosen: %(count)s."),
+    "too_many": gettext_noop("Choose fewer. Allowed: %(maximum)s. Chosen: %(count)s."),
+    # JSON
+    "json": gettext_noop("This is not complete JSON. Look at line %(line)s, character %(column)s."),
+    "json_number": gettext_noop("NaN and Infinity are not JSON. Use a number or null."),
+    "json_twice": gettext_noop("The name %(name)s stands twice in one object. Keep one of them."),
+    "json_deep": gettext_noop("This is nested too deeply. Levels allowed: %(maximum)s."),
+    "json_object": gettext_noop('Write an object in braces, such as {"name": "value"}'),
+    "json_array": gettext_noop('Write a list in square brackets, such as ["one", "two"]'),
+    # The answer as a whole (check.py)
+    "missing": gettext_noop("%(name)s is needed here."),
+    "unexpected": gettext_noop("The server does not take these here: %(names)s."),
+    "wrong_type": gettext_noop("The server wants this to be of another type: %(types)s."),
+    "pattern": gettext_noop("The server wants this to be written in a certain way (pattern %(pattern)s)."),
+    "above": gettext_noop("Enter more than %(minimum)s."),
+    "below": gettext_noop("Enter less than %(maximum)s."),
+    "multiple": gettext_noop("Enter a multiple of %(step)s."),
+    "not_listed": gettext_noop("The server takes only certain values here, and this is none of them."),
+    "not_unique": gettext_noop("Each entry may come only once."),
+    "format": gettext_noop("The server wants another format here: %(format)s."),
+    "no_variant": gettext_noop("This matches none of the forms that the server takes here."),
+    "mismatch": gettext_noop("The server's rules do not allow this value."),
+    "too_much": gettext_noop("This answer is too large to be checked here."),
+    # Hints before the field (hints.py)
+    "hint_length_between": gettext_noop("Characters: %(minimum)s to %(maximum)s."),
+    "hint_length_from": gettext_noop("Characters: %(minimum)s or more."),
+    "hint_length_to": gettext_noop("Characters: %(maximum)s or fewer."),
+    "hint_number_between": gettext_noop("From %(minimum)s to %(maximum)s."),
+    "hint_number_from": gettext_noop("%(minimum)s or more."),
+    "hint_number_to": gettext_noop("%(maximum)s or less."),
+    "hint_count_between": gettext_noop("Choose %(minimum)s to %(maximum)s."),
+    "hint_count_from": gettext_noop("Choose %(minimum)s or more."),
+    "hint_count_to": gettext_noop("Choose %(maximum)s or fewer."),
+    "hint_json": gettext_noop(
+        'Write JSON: a text in quotation marks, a number, true, false, a ["list"] or an {"object": 1}'
+    ),
+    # The schema itself
+    "schema_size": gettext_noop("The server's form is too large to be shown (limit: %(maximum)s bytes)."),
+    "schema_depth": gettext_noop("The server's form is nested too deeply to be shown."),
+    "schema_fields": gettext_noop("The server's form has too many fields to be shown (limit: %(maximum)s)."),
+    "schema_options": gettext_noop(
+        "The server's form has too many options to be shown (limit: %(maximum)s)."
+    ),
+    "schema_shape": gettext_noop("The server sent a form that is not one."),
+    "schema_dialect": gettext_noop(
+        "The server's form is written in a kind of JSON Schema that we do not know."
+    ),
+    "schema_broken": gettext_noop("The server's rules for this answer are faulty, so it was not checked."),
+    "schema_costly": gettext_noop("The server's rules for this answer take too long, so it was not checked."),
+}

@@ -1,0 +1,104 @@
+"""The controls of a form: each reads its inputs into a Typed and draws one of our templates."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.utils.datastructures import MultiValueDict
+
+from mrtr_web.schema import dates
+from mrtr_web.schema.spec import FieldSpec, Kind, Typed
+
+COMPANIONS = ("", "-zone", "-fold", "-blank")
+"""What may follow a field's name in the names of its inputs."""
+
+Data = Mapping[str, Any]
+Attrs = dict[str, Any]
+
+
+class AnswerWidget(forms.Widget):
+    """A control whose value is a Typed."""
+
+    template_name = "forms/text.html"
+
+    def __init__(self, spec: FieldSpec, first: Typed, attrs: Attrs) -> None:
+        super().__init__(attrs)
+        self.spec = spec
+        self.first = first
+
+    def value_from_datadict(self, data: Data, files: Any, name: str) -> Typed:
+        posted = {part: values(data, name + part) for part in COMPANIONS}
+        return Typed(
+            text="".join(posted[""][-1:]),
+            chosen=tuple(value for value in posted[""] if value),
+            zone="".join(posted["-zone"][-1:]),
+            fold="".join(posted["-fold"][-1:]),
+            blank=bool(posted["-blank"]),
+            posted=name in data,
+        )
+
+    def get_context(self, name: str, value: Any, attrs: Attrs | None) -> dict[str, Any]:
+        context = super().get_context(name, None, attrs)
+        typed = value if isinstance(value, Typed) else Typed()
+        offers_blank = self.spec.may_be_empty and (typed.blank or self.first.blank)
+        context["widget"] |= {"typed": typed, "spec": self.spec, "offers_blank": offers_blank}
+        context["widget"]["invalid"] = "aria-invalid" in context["widget"]["attrs"]
+        context["widget"] |= self.more_context(typed)
+        return context
+
+    def more_context(self, typed: Typed) -> dict[str, Any]:
+        """A text with line breaks needs a box that can hold them."""
+        return {"area": self.spec.kind in (Kind.LONG_TEXT, Kind.JSON) or "\n" in typed.text}
+
+
+class DateTimeWidget(AnswerWidget):
+    """A local time and its zone. A browser's own control cannot hold an offset or a half-typed text."""
+
+    template_name = "forms/date_time.html"
+    use_fieldset = True
+
+    def more_context(self, typed: Typed) -> dict[str, Any]:
+        zone = typed.zone or self.first.zone
+        return {
+            "type": "datetime-local" if not typed.text or dates.is_local(typed.text) else "text",
+            "zone": zone,
+            "zones": dates.zones() if zone in dates.zones() else (zone, *dates.zones()),
+            "folds": dates.offsets(typed.text, zone),
+        }
+
+
+class OptionsWidget(AnswerWidget):
+    """Choices by index, or by true and false: pairs of what is posted and what is read."""
+
+    def __init__(
+        self, spec: FieldSpec, first: Typed, attrs: Attrs, choices: Sequence[tuple[str, str]]
+    ) -> None:
+        super().__init__(spec, first, attrs)
+        self.choices = choices
+
+    def more_context(self, typed: Typed) -> dict[str, Any]:
+        chosen = set(typed.chosen) if self.spec.kind is Kind.CHOICES else {typed.text}
+        return {"options": [(value, label, value in chosen) for value, label in self.choices]}
+
+
+class SelectWidget(OptionsWidget):
+    template_name = "forms/select.html"
+
+
+class RadiosWidget(OptionsWidget):
+    template_name = "forms/radios.html"
+    use_fieldset = True
+
+    def id_for_label(self, id_: str, index: str | None = None) -> str:
+        return f"{id_}_0" if id_ else id_
+
+
+class CheckboxesWidget(RadiosWidget):
+    template_name = "forms/checkboxes.html"
+
+
+def values(data: Data, name: str) -> list[str]:
+    if isinstance(data, MultiValueDict):
+        return list(data.getlist(name))
+    value = data.get(name, [])
+    return [str(entry) for entry in value] if isinstance(value, list | tuple) else [str(value)]

@@ -1,0 +1,77 @@
+"""Fixtures that every test may use: people, a registered server, and the app under a real ASGI server."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import connections
+
+from mrtr_web.demo.server import build
+from mrtr_web.models import Server
+from tests.person import Person
+from tests.servers import Recorder, serve
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """SQLite's test database is a file of this run, shared with the threads and processes that tests start."""
+    database = settings.DATABASES["default"]
+    if database["ENGINE"].endswith("sqlite3"):
+        database["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return User.objects.create_user("alice", password="alice's password")
+
+
+@pytest.fixture
+def bob(db: None) -> User:
+    return User.objects.create_user("bob", password="bob's password")
+
+
+@pytest.fixture
+def server(db: None) -> Server:
+    return Server.objects.create(
+        slug="demo", name="Demo desk", url="http://127.0.0.1:9/mcp", allow_private=True, capabilities=["elicitation"]
+    )
+
+
+@pytest.fixture(scope="session")
+def static_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("static")
+
+
+@pytest.fixture
+def app(transactional_db: None, static_root: Path) -> Iterator[str]:
+    """The app under a real ASGI server in this process, so that legs run; its base URL."""
+    settings.STATIC_ROOT = static_root
+    from mrtr_web.asgi import application
+
+    with serve(application, lifespan="on") as base:
+        yield base
+    connections.close_all()
+
+
+@pytest.fixture
+def demo(server: Server) -> Iterator[Recorder]:
+    """The demo MCP server, registered, with every request that reaches it recorded."""
+    recorder = Recorder(build("a key for the tests"))
+    with serve(recorder, lifespan="on") as base:
+        point_to(server, base)
+        yield recorder
+
+
+@pytest.fixture
+def person(app: str, alice: User) -> Iterator[Person]:
+    """Alice, signed in, without scripts."""
+    with Person(app) as someone:
+        someone.sign_in("alice")
+        yield someone
+
+
+def point_to(server: Server, base: str) -> None:
+    """Register this address for the server, and forget what was listed."""
+    Server.objects.filter(pk=server.pk).update(url=f"{base}/mcp", listed_at=None)

@@ -1,0 +1,60 @@
+"""A wrong setting stops the start with the variable's name, and never with a secret's value."""
+
+from pathlib import Path
+
+import pytest
+
+from mrtr_web import config
+
+
+def test_defaults_are_those_of_the_readme(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MRTR_HEARTBEAT", "MRTR_LEASE", "MRTR_CONNECT_TIMEOUT", "MRTR_SILENCE_TIMEOUT", "MRTR_TOTAL_TIMEOUT"):
+        monkeypatch.delenv(name)
+    found = config.load()
+    assert (found.heartbeat, found.lease, found.connect_timeout) == (5, 20, 10)
+    assert (found.silence_timeout, found.total_timeout) == (120, 1800)
+    assert (found.session_idle, found.session_absolute) == (4 * 3600, 12 * 3600)
+    assert (found.max_response_bytes, found.max_state_bytes) == (16 * 2**20, 256 * 2**10)
+    assert (found.max_rounds, found.max_state_only_legs) == (50, 10)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MRTR_HEARTBEAT", "soon"),
+        ("MRTR_HEARTBEAT", "0"),
+        ("MRTR_LEASE", "0.6"),
+        ("MRTR_MAX_ROUNDS", "-1"),
+        ("MRTR_DRAFTS", "perhaps"),
+        ("MRTR_TIME_ZONE", "Mars/Olympus"),
+    ],
+)
+def test_a_wrong_value_names_its_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(config.BadSetting, match=f"^{name}: "):
+        config.load()
+
+
+def test_a_missing_secret_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SECRET_KEY")
+    with pytest.raises(config.BadSetting, match="^SECRET_KEY: "):
+        config.load()
+
+
+def test_lists_are_comma_separated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALLOWED_HOSTS", " a.example, b.example ,")
+    assert config.load().allowed_hosts == ("a.example", "b.example")
+
+
+def test_databases() -> None:
+    assert config.database("", Path("/x"))["NAME"] == "/x/var/db.sqlite3"
+    found = config.database("postgresql://me:pw@db.example:5433/mrtr", Path("/x"))
+    assert [found[key] for key in ("NAME", "USER", "PASSWORD", "HOST", "PORT")] == ["mrtr", "me", "pw", "db.example", "5433"]
+    with pytest.raises(config.BadSetting, match="^DATABASE_URL: ") as caught:
+        config.database("mysql://me:canary@db/x", Path("/x"))
+    assert "canary" not in str(caught.value)
+
+
+def test_a_secret_is_not_printed() -> None:
+    found = config.load()
+    assert found.secret_key.get_secret_value() not in repr(found)

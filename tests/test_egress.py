@@ -1,0 +1,350 @@
+"""What the guarded client lets out and lets in, over real HTTP; the test resolves names where needed."""
+
+import asyncio
+import contextlib
+import datetime
+import ipaddress
+import socket
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from servers import Answer, Post, Recorder, Scripted, free_port, html, run, scripted, serve
+
+from mrtr_web import egress
+from mrtr_web.egress import EgressError, Interrupted, Policy, Unreached, permitted
+
+PRIVATE = Policy(allow_private=True, max_bytes=1000, connect_timeout=2)
+PUBLIC = Policy(max_bytes=1000, connect_timeout=2)
+
+
+async def get(policy: Policy, url: str, **headers: str) -> httpx2.Response:
+    async with egress.client(policy, headers, read_timeout=5) as client:
+        return await client.get(url)
+
+
+def fetch(policy: Policy, url: str, **headers: str) -> httpx2.Response:
+    return run(get(policy, url, **headers))
+
+
+def fault(policy: Policy, url: str) -> EgressError:
+    with pytest.raises(EgressError) as caught:
+        fetch(policy, url)
+    return caught.value
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
+    """A name server: put in names and their addresses. Others do not exist."""
+    table: dict[str, list[str]] = {}
+
+    async def getaddrinfo(_: object, host: str, port: int, **__: object) -> list[Any]:
+        if host not in table:
+            raise socket.gaierror(socket.EAI_NONAME, f"canary {host}")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)) for ip in table[host]]
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", getaddrinfo)
+    return table
+
+
+NEVER = [
+    "0.0.0.0",
+    "0.1.2.3",
+    "169.254.169.254",
+    "169.254.1.1",
+    "168.63.129.16",
+    "192.0.0.192",
+    "100.100.100.200",
+    "100.64.0.1",
+    "224.0.0.1",
+    "239.255.255.250",
+    "255.255.255.255",
+    "240.0.0.1",
+    "192.0.2.1",
+    "198.18.0.1",
+    "198.51.100.7",
+    "203.0.113.9",
+    "::",
+    "fe80::1",
+    "fe80::1%1",
+    "fec0::1",
+    "ff02::1",
+    "fd00:ec2::254",
+    "fd20:ce::254",
+    "2001:db8::1",
+    "::7f00:1",
+    "100::1",
+    "::ffff:169.254.169.254",
+    "::ffff:0.0.0.0",
+    "::ffff:168.63.129.16",
+    "64:ff9b::169.254.169.254",
+    "64:ff9b::127.0.0.1",
+    "64:ff9b::10.0.0.1",
+    "64:ff9b:1::8.8.8.8",
+    "64:ff9b::168.63.129.16",
+    "2002:7f00:1::",
+    "2002:a9fe:a9fe::",
+    "2002:a00:1::",
+    "2001:0:4136:e378:8000:63bf:80ff:fffe",
+]
+INSIDE = [
+    "127.0.0.1",
+    "127.8.8.8",
+    "10.0.0.1",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.1.1",
+    "::1",
+    "fc00::1",
+    "fd12:3456::1",
+    "::ffff:127.0.0.1",
+    "::ffff:10.0.0.1",
+]
+OUTSIDE = [
+    "1.1.1.1",
+    "8.8.8.8",
+    "172.32.0.1",
+    "2606:4700::1111",
+    "::ffff:8.8.8.8",
+    "64:ff9b::8.8.8.8",
+    "2002:808:808::",
+]
+
+
+@pytest.mark.parametrize("address", NEVER)
+def test_no_policy_lets_these_addresses_through(address: str) -> None:
+    for allow_private in (False, True):
+        assert not permitted(ipaddress.ip_address(address), allow_private=allow_private)
+
+
+@pytest.mark.parametrize("address", INSIDE)
+def test_private_addresses_are_let_through_only_where_allowed(address: str) -> None:
+    assert permitted(ipaddress.ip_address(address), allow_private=True)
+    assert not permitted(ipaddress.ip_address(address), allow_private=False)
+
+
+@pytest.mark.parametrize("address", OUTSIDE)
+def test_public_addresses_are_let_through(address: str) -> None:
+    for allow_private in (False, True):
+        assert permitted(ipaddress.ip_address(address), allow_private=allow_private)
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1", "localhost", "2130706433", "0x7f000001", "127.1", "[::1]", "[::ffff:7f00:1]"],
+)
+def test_no_spelling_of_loopback_is_dialled(host: str) -> None:
+    with scripted(lambda post: html(200)) as (url, server):
+        target = url.replace("http://127.0.0.1", f"https://{host}")
+        assert repr(fault(PUBLIC, target)) == "Unreached('blocked')"
+    assert server.posts == []
+
+
+def test_one_forbidden_address_among_good_ones_blocks_the_name(names: dict[str, list[str]]) -> None:
+    names["mixed.test"] = ["8.8.8.8", "127.0.0.1"]
+    assert fault(PUBLIC, "https://mixed.test/").code == "blocked"
+    names["metadata.test"] = ["127.0.0.1", "169.254.169.254"]
+    assert fault(PRIVATE, "http://metadata.test/").code == "blocked"
+
+
+@pytest.mark.parametrize(
+    ("policy", "url"),
+    [
+        (PUBLIC, "http://example.com/"),
+        (PRIVATE, "ftp://example.com/"),
+        (PRIVATE, "http://user:password@127.0.0.1/"),
+        (PRIVATE, "ws://127.0.0.1/"),
+    ],
+)
+def test_urls_that_are_never_asked(policy: Policy, url: str) -> None:
+    assert fault(policy, url).code == "blocked"
+
+
+def test_the_checked_address_is_dialled_and_host_stays_the_name(names: dict[str, list[str]]) -> None:
+    names["one.test"] = ["127.0.0.1"]
+    with scripted(lambda post: html(200)) as (url, server):
+        target = httpx2.URL(url).copy_with(host="one.test")
+        assert fetch(PRIVATE, str(target)).status_code == 200
+    assert server.posts[0].headers["host"] == f"one.test:{target.port}"
+
+
+def test_the_next_address_is_tried_when_one_does_not_answer(names: dict[str, list[str]]) -> None:
+    names["two.test"] = ["127.0.0.2", "127.0.0.1"]
+    with scripted(lambda post: html(200)) as (url, _):
+        assert fetch(PRIVATE, str(httpx2.URL(url).copy_with(host="two.test"))).status_code == 200
+
+
+def test_connection_refused() -> None:
+    error = fault(PRIVATE, f"http://127.0.0.1:{free_port()}/")
+    assert isinstance(error, Unreached) and error.args == ("refused",)
+
+
+def test_unknown_name(names: dict[str, list[str]]) -> None:
+    assert repr(fault(PRIVATE, "http://canary.test/")) == "Unreached('dns')"
+    names["empty.test"] = []
+    assert fault(PRIVATE, "http://empty.test/").code == "dns"
+
+
+def test_an_address_that_does_not_answer_is_left_in_time() -> None:
+    with socket.socket() as full:  # its queue is full, so the handshake never ends
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        port = full.getsockname()[1]
+        with contextlib.ExitStack() as queue:
+            for _ in range(4):
+                waiting = queue.enter_context(socket.socket())
+                waiting.setblocking(False)
+                waiting.connect_ex(("127.0.0.1", port))
+            policy = Policy(allow_private=True, connect_timeout=0.3)
+            assert fault(policy, f"http://127.0.0.1:{port}/").code == "connect_timeout"
+
+
+def test_a_plain_server_behind_https_is_a_tls_failure() -> None:
+    with scripted(lambda post: html(200)) as (url, _):
+        assert repr(fault(PRIVATE, url.replace("http:", "https:"))) == "Unreached('tls')"
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """A certificate for one.test with its key, signed by itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "one.test")])
+    now = datetime.datetime.now(datetime.UTC)
+    built = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("one.test")]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    file = tmp_path / "one.pem"
+    file.write_bytes(private + built.public_bytes(serialization.Encoding.PEM))
+    return file
+
+
+@pytest.fixture
+def tls(certificate: Path) -> Iterator[int]:
+    """A server with that certificate: its port."""
+    app = Recorder(Scripted(lambda post: html(200)))
+    with serve(app, ssl_certfile=str(certificate)) as base:
+        port = httpx2.URL(base).port
+        assert port is not None
+        yield port
+
+
+def test_an_unknown_authority_is_a_tls_failure(tls: int, names: dict[str, list[str]]) -> None:
+    names["one.test"] = ["127.0.0.1"]
+    assert fault(PRIVATE, f"https://one.test:{tls}/").code == "tls"
+
+
+def test_the_certificate_is_checked_against_the_name_not_the_address(
+    tls: int, certificate: Path, names: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names["one.test"] = names["other.test"] = ["127.0.0.1"]
+    context = ssl.create_default_context(cafile=str(certificate))
+    monkeypatch.setattr(egress, "_ssl_context", lambda: context)
+    assert fetch(PRIVATE, f"https://one.test:{tls}/").status_code == 200
+    assert fault(PRIVATE, f"https://other.test:{tls}/").code == "tls"
+
+
+def test_the_answer_may_be_as_big_as_the_policy_allows() -> None:
+    with scripted(lambda post: Answer(b"x" * 1000)) as (url, _):
+        assert len(fetch(PRIVATE, url).content) == 1000
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_a_bigger_answer_breaks_off(announced: bool) -> None:
+    headers = {"content-length": "1001"} if announced else {"content-type": "text/event-stream"}
+    with scripted(lambda post: Answer(b"x" * 1001, headers=headers)) as (url, _):
+        error = fault(PRIVATE, url)
+    assert isinstance(error, Interrupted) and error.code == "too_big"
+
+
+def test_an_endless_answer_breaks_off() -> None:
+    with scripted(lambda post: Answer(b"x" * 5000, then="hang")) as (url, server):
+        assert fault(PRIVATE, url).code == "too_big"
+        assert server.gone.wait(5)
+
+
+def test_compression_is_not_asked_for_and_not_accepted() -> None:
+    with scripted(lambda post: Answer(b"\x1f\x8b", headers={"content-encoding": "gzip"})) as (url, server):
+        assert fault(PRIVATE, url).code == "encoding"
+    assert server.posts[0].headers["accept-encoding"] == "identity"
+
+
+def test_cookies_are_neither_kept_nor_sent() -> None:
+    def step(post: Post) -> Answer:
+        return Answer(b"", headers={"set-cookie": "a=canary", "x-kept": "1"})
+
+    async def twice(url: str) -> httpx2.Response:
+        async with egress.client(PRIVATE, {"Cookie": "b=canary"}) as client:
+            first = await client.get(url)
+            await client.get(url)
+            return first
+
+    with scripted(step) as (url, server):
+        response = run(twice(url))
+    assert "set-cookie" not in response.headers
+    assert response.headers["x-kept"] == "1"
+    assert ["cookie" in post.headers for post in server.posts] == [False, False]
+
+
+def test_redirects_are_not_followed() -> None:
+    with scripted(lambda post: html(302, location="/elsewhere")) as (url, server):
+        assert fetch(PRIVATE, url).status_code == 302
+    assert len(server.posts) == 1
+
+
+def test_proxies_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
+    monkeypatch.setenv("ALL_PROXY", f"http://127.0.0.1:{free_port()}")
+    with scripted(lambda post: html(200)) as (url, _):
+        assert fetch(PRIVATE, url).status_code == 200
+
+
+def test_clients_share_connections_but_not_headers() -> None:
+    connections = set()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            connections.add(scope["client"])
+        await Scripted(lambda post: html(200))(scope, receive, send)
+
+    async def twice(url: str) -> None:
+        await get(PRIVATE, url, Authorization="canary")
+        await get(PRIVATE, url)
+
+    recorder = Recorder(app)
+    with serve(recorder) as base:
+        run(twice(base))
+    assert len(connections) == 1
+    assert "authorization" in recorder.posts[0].headers
+    assert "authorization" not in recorder.posts[1].headers
+
+
+def test_a_header_that_cannot_be_written_is_not_sent() -> None:
+    with scripted(lambda post: html(200)) as (url, server):
+        with pytest.raises(Unreached) as caught:
+            fetch(PRIVATE, url, Authorization="canary\r\nx: y")
+        assert repr(caught.value) == "Unreached('unsendable')"
+    assert server.posts == []
+
+
+def test_unix_sockets_are_refused() -> None:
+    with pytest.raises(Unreached):
+        run(egress._Dialler(allow_private=True).connect_unix_socket("/tmp/canary"))
