@@ -16,7 +16,7 @@ test: $(VENV)/.test
 check: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+	SECRET_KEY=$(shell printf "only-for-types-%.0s" 1 2 3 4) $(BIN)/mypy
 	$(BIN)/lint-imports
 	sh .ci/django_checks.sh
 

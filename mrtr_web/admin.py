@@ -1,7 +1,5 @@
 """Django's admin: servers. What belongs to people's requests is not here."""
 
-from typing import ClassVar
-
 from django.contrib import admin
 
 from mrtr_web.models import Server
@@ -9,15 +7,6 @@ from mrtr_web.models import Server
 
 @admin.register(Server)
 class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    list_display: ClassVar = ["name", "slug", "url", "enabled"]
-    fields: ClassVar = [
-        "slug",
-        "name",
-        "url",
-        "bearer_env",
-        "allow_private",
-        "capabilities",
-        "enabled",
-        "groups",
-    ]
-    filter_horizontal: ClassVar = ["groups"]
+    list_display = ("name", "slug", "url", "enabled")
+    fields = ("slug", "name", "url", "bearer_env", "allow_private", "capabilities", "enabled", "groups")
+    filter_horizontal = ("groups",)

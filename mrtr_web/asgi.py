@@ -29,7 +29,10 @@ SWEEP_EVERY = 60.0
 
 
 class BodyCap:
-    """Reads a request's body into memory, up to a cap, before Django sees it: nothing typed is spooled to disk."""
+    """Reads a request's body into memory, up to a cap, before Django sees it: nothing typed is spooled to disk.
+
+    A post that arrived whole is carried out even where the browser has gone since: Django is not told.
+    """
 
     def __init__(self, app: App, limit: int) -> None:
         self.app, self.limit = app, limit
@@ -43,12 +46,13 @@ class BodyCap:
         pending = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def replay() -> MutableMapping[str, Any]:
-            return pending.pop() if pending else await receive()
+            return pending.pop() if pending else await asyncio.Future()
 
         return await self.app(scope, replay, send)
 
     async def _body(self, receive: Receive) -> bytes | None:
-        chunks, size = [], 0
+        chunks: list[bytes] = []
+        size = 0
         while True:
             message = await receive()
             if message["type"] != "http.request":

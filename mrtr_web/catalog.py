@@ -57,9 +57,7 @@ class Operation:
     @property
     def repeatable(self) -> bool:
         """The server says, or the method implies, that sending twice does no harm. A claim, never a guarantee."""
-        return self.method != "tools/call" or bool(
-            self.hints.get("readOnlyHint") or self.hints.get("idempotentHint")
-        )
+        return self.method != "tools/call" or bool(self.hints.get("readOnlyHint") or self.hints.get("idempotentHint"))
 
 
 def visible(user: AbstractUser) -> QuerySet[Server]:

@@ -68,7 +68,7 @@ class Config(BaseSettings):
 def load() -> Config:
     """The settings of this process. Raises BadSetting with one line per wrong variable."""
     try:
-        return Config()  # type: ignore[call-arg]
+        return Config()
     except ValidationError as error:
         lines = [f"{_variable(entry['loc'])}: {entry['msg']}" for entry in error.errors(include_input=False)]
         raise BadSetting("; ".join(lines)) from None

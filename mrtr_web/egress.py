@@ -180,9 +180,7 @@ async def _resolve(host: str, port: int, deadline: float) -> list[Address]:
     raise Unreached(code)
 
 
-_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[bool, httpcore2.AsyncConnectionPool]] = (
-    WeakKeyDictionary()
-)
+_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[bool, httpcore2.AsyncConnectionPool]] = WeakKeyDictionary()
 
 
 def _pool(allow_private: bool) -> httpcore2.AsyncConnectionPool:
@@ -221,9 +219,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         headers = [(name, value) for name, value in response.headers if name.lower() != b"set-cookie"]
         assert isinstance(response.stream, AsyncIterable)
         body = _Body(response.stream, httpx2.Headers(headers), self.policy.max_bytes)
-        return httpx2.Response(
-            response.status, headers=headers, stream=body, extensions=dict(response.extensions)
-        )
+        return httpx2.Response(response.status, headers=headers, stream=body, extensions=dict(response.extensions))
 
     def _check(self, url: httpx2.URL) -> None:
         if url.scheme != "https" and not (url.scheme == "http" and self.policy.allow_private):

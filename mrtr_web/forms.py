@@ -303,9 +303,7 @@ def _help(spec: FieldSpec) -> str:
 
 def _more(spec: FieldSpec) -> str:
     """Texts that were cut, as far as anyone would read them."""
-    cut = [
-        text for text, limit in ((spec.title, MAX_LABEL), (spec.description, MAX_HINT)) if len(text) > limit
-    ]
+    cut = [text for text, limit in ((spec.title, MAX_LABEL), (spec.description, MAX_HINT)) if len(text) > limit]
     return "\n".join(clean_text(text, MAX_MORE) for text in cut)
 
 

@@ -33,7 +33,12 @@ class Landing:
 def move(flow_id: uuid.UUID, event: Event, *, by: int | None = None, where: Q | None = None, **changes: Any) -> bool:
     """Move a flow, if the table allows the event and `where` still holds. False where it changed nothing."""
     with transaction.atomic():
-        row = Flow.objects.select_for_update(of=("self",)).filter(where or Q(), pk=flow_id).values("state", "round").first()
+        row = (
+            Flow.objects.select_for_update(of=("self",))
+            .filter(where or Q(), pk=flow_id)
+            .values("state", "round")
+            .first()
+        )
         if row is None or event not in machine.TRANSITIONS[State(row["state"])]:
             return False
         state = machine.after(State(row["state"]), event)
@@ -42,12 +47,8 @@ def move(flow_id: uuid.UUID, event: Event, *, by: int | None = None, where: Q | 
         return True
 
 
-def _audit(
-    flow_id: uuid.UUID, event: str, by: int | None, before: str, after: State, round_number: int
-) -> None:
-    AuditEntry.objects.create(
-        flow_id=flow_id, event=event, by_id=by, before=before, after=after, round=round_number
-    )
+def _audit(flow_id: uuid.UUID, event: str, by: int | None, before: str, after: State, round_number: int) -> None:
+    AuditEntry.objects.create(flow_id=flow_id, event=event, by_id=by, before=before, after=after, round=round_number)
 
 
 def begin(row: Flow, *, session: int, sealed: bytes, lease: float) -> uuid.UUID | None:
@@ -99,9 +100,7 @@ def claim(
             return None
         _start_leg(flow_id, new, round_number, lease)
         if actions is not None:
-            Round.objects.filter(flow_id=flow_id, number=round_number).update(
-                actions=list(actions), answered_at=Now()
-            )
+            Round.objects.filter(flow_id=flow_id, number=round_number).update(actions=list(actions), answered_at=Now())
     return new
 
 
@@ -115,9 +114,7 @@ def depart(flow_id: uuid.UUID, leg: uuid.UUID, lease: float) -> bool:
 
 def beat(flow_id: uuid.UUID, leg: uuid.UUID, lease: float) -> bool:
     """Renew the lease. False where the flow was stopped, withdrawn, ended, or sent again, or its record is gone."""
-    wanted = Flow.objects.filter(
-        pk=flow_id, leg=leg, state__in=[State.RUNNING, State.UNKNOWN], record__isnull=False
-    )
+    wanted = Flow.objects.filter(pk=flow_id, leg=leg, state__in=[State.RUNNING, State.UNKNOWN], record__isnull=False)
     return bool(wanted.update(lease_until=Now() + timedelta(seconds=lease)))
 
 
@@ -154,7 +151,8 @@ def _note_findings(flow_id: uuid.UUID, rules: Iterable[str]) -> None:
 def expire_leases(**only: Any) -> int:
     """Flows whose lease ran out: unknown, or unsent where nothing had been sent. Returns how many were moved."""
     late = Flow.objects.filter(state=State.RUNNING, lease_until__lt=Now(), **only)
-    return sum(abandon(pk, leg, where=Q(lease_until__lt=Now())) for pk, leg in late.values_list("pk", "leg"))
+    legs = [(pk, leg) for pk, leg in late.values_list("pk", "leg") if leg is not None]
+    return sum(abandon(pk, leg, where=Q(lease_until__lt=Now())) for pk, leg in legs)
 
 
 def abandon(flow_id: uuid.UUID, leg: uuid.UUID, where: Q | None = None) -> bool:

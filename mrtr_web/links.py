@@ -28,7 +28,7 @@ def judge(url: str, own_hosts: Collection[str] = ()) -> Link:
     shown = _visible(url[:MAX_LENGTH])
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname or "", parts.port
+        host, _ = parts.hostname or "", parts.port  # a bad port raises
     except ValueError:
         return Link(shown, shown, "", "", refused="malformed")
     refused = _refusal(url, parts, host, own_hosts)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from mrtr_web.flow import OPEN, State
@@ -70,8 +71,8 @@ class Flow(models.Model):
     lease_until = models.DateTimeField(null=True)
     outcome = models.CharField(max_length=60, blank=True)
     """A code of ours for how the last leg ended: never text of the server."""
-    started_at = models.DateTimeField(db_default=models.functions.Now())
-    changed_at = models.DateTimeField(db_default=models.functions.Now())
+    started_at = models.DateTimeField(db_default=Now())
+    changed_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         ordering: ClassVar = ["-started_at"]
@@ -111,7 +112,7 @@ class Round(models.Model):
     number = models.PositiveIntegerField()
     kinds = models.JSONField()
     actions = models.JSONField(null=True)
-    asked_at = models.DateTimeField(db_default=models.functions.Now())
+    asked_at = models.DateTimeField(db_default=Now())
     answered_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -128,7 +129,7 @@ class Leg(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     flow = models.ForeignKey(Flow, models.CASCADE, related_name="legs")
     round = models.PositiveIntegerField()
-    started_at = models.DateTimeField(db_default=models.functions.Now())
+    started_at = models.DateTimeField(db_default=Now())
     sent_at = models.DateTimeField(null=True)
     """Set before the first byte may leave; null means surely not sent."""
     ended_at = models.DateTimeField(null=True)
@@ -145,7 +146,7 @@ class AuditEntry(models.Model):
     """One transition of a flow: append-only."""
 
     flow = models.ForeignKey(Flow, models.CASCADE, related_name="audit")
-    at = models.DateTimeField(db_default=models.functions.Now())
+    at = models.DateTimeField(db_default=Now())
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     event = models.CharField(max_length=20)
     before = models.CharField(max_length=12, blank=True)
@@ -165,8 +166,8 @@ class Finding(models.Model):
     server = models.ForeignKey(Server, models.CASCADE, related_name="findings")
     rule = models.CharField(max_length=40)
     count = models.PositiveIntegerField(default=0)
-    first_at = models.DateTimeField(db_default=models.functions.Now())
-    last_at = models.DateTimeField(db_default=models.functions.Now())
+    first_at = models.DateTimeField(db_default=Now())
+    last_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         ordering: ClassVar = ["rule"]

@@ -81,8 +81,8 @@ class Reply:
 class RelayError(Exception):
     """A leg without a result."""
 
-    def __init__(self, code: str = "") -> None:
-        super().__init__(code) if code else super().__init__()
+    def __init__(self, *code: str) -> None:
+        super().__init__(*code)
         self.sent: tuple[dict[str, Any], ...] = ()
         self.received: tuple[dict[str, Any], ...] = ()
         self.status: int | None = None

@@ -11,7 +11,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
@@ -22,7 +22,7 @@ from django.contrib.sessions.backends.base import CreateError, SessionBase, Upda
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.db import IntegrityError, transaction
 from django.db.models.signals import post_save
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
@@ -65,14 +65,14 @@ class SessionStore(SessionBase):
         return Session.objects.filter(session_key=session_key).exists()
 
     def create(self) -> None:
-        self._session_key = self._get_new_session_key()
+        self._session_key = self._get_new_session_key()  # type: ignore[attr-defined]
         self.save(must_create=True)
         self.modified = True
 
     def save(self, must_create: bool = False) -> None:
         if self.session_key is None:
             return self.create()
-        data = self._get_session(no_load=must_create)
+        data = self._get_session(no_load=must_create)  # type: ignore[attr-defined]
         changes: dict[str, Any] = {"session_data": self.encode(data), "user_id": data.get(SESSION_KEY)}
         if must_create or self.new_secret:
             changes |= self._lifetime()
@@ -86,7 +86,7 @@ class SessionStore(SessionBase):
     def _insert(self, changes: dict[str, Any]) -> None:
         try:
             with transaction.atomic():
-                self.row = Session.objects.create(session_key=self.session_key, **changes)
+                self.row = Session.objects.create(session_key=self.session_key or "", **changes)
         except IntegrityError:
             raise CreateError from None
 
@@ -103,8 +103,8 @@ class SessionStore(SessionBase):
 
     def cycle_key(self) -> None:
         """A new name for the same row, so that its records stay where they are."""
-        old, self._session_cache = self.session_key, self._session
-        new = self._get_new_session_key()
+        old, self._session_cache = self.session_key, self._session  # type: ignore[attr-defined]
+        new = self._get_new_session_key()  # type: ignore[attr-defined]
         if old and Session.objects.filter(session_key=old).update(session_key=new):
             self._session_key = new
             self.modified = True
@@ -148,7 +148,7 @@ def end_session(pk: int, *, by: int | None = None) -> bool:
 
 def end_sessions_of(user: int, *, but: int | None = None, by: int | None = None) -> int:
     """End a person's sessions, save one. Returns how many ended."""
-    found = Session.objects.filter(user=user).exclude(pk=but).values_list("pk", flat=True)
+    found = Session.objects.filter(user=user).exclude(pk=but or 0).values_list("pk", flat=True)
     return sum(end_session(pk, by=by) for pk in list(found))
 
 
@@ -187,24 +187,34 @@ def peek(cookies: Mapping[str, str]) -> Visitor | None:
     return visitor if any(constant_time_compare(signed_hash, each) for each in hashes) else None
 
 
+class GatedRequest(HttpRequest):
+    """A request behind the gate."""
+
+    session: SessionStore
+    visitor: Visitor | None
+    key_lost: bool
+
+
 class SessionGate(SessionMiddleware):
     """Sessions for pages: a signed-in session without its key ends; activity and the key cookie are kept up."""
 
     def process_request(self, request: HttpRequest) -> None:
         super().process_request(request)
-        store = request.session
+        gated = cast(GatedRequest, request)
+        store = gated.session
         signed_in = SESSION_KEY in store
-        request.visitor = _visitor(store.row, request.COOKIES) if signed_in else None  # type: ignore[attr-defined]
-        request.key_lost = signed_in and request.visitor is None  # type: ignore[attr-defined]
-        if request.key_lost:  # type: ignore[attr-defined]
+        gated.visitor = _visitor(store.row, request.COOKIES) if signed_in else None
+        gated.key_lost = signed_in and gated.visitor is None
+        if gated.key_lost:
             store.flush()
-        _current.set(store.row.pk if store.row and not request.key_lost else None)  # type: ignore[attr-defined]
+        _current.set(gated.visitor.session if gated.visitor else None)
 
-    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        store = request.session
-        if request.visitor is not None and _is_activity(request):  # type: ignore[attr-defined]
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        gated = cast(GatedRequest, request)
+        store = gated.session
+        if gated.visitor is not None and _is_activity(request):
             _touch(store.row)
-        response = super().process_response(request, response)  # type: ignore[arg-type]
+        response = super().process_response(request, response)
         if store.new_secret:
             _set_key_cookie(response, store.new_secret)
         elif settings.KEY_COOKIE_NAME in request.COOKIES and SESSION_KEY not in store:
@@ -223,7 +233,7 @@ def _touch(row: Session | None) -> None:
         Session.objects.filter(pk=row.pk).update(seen_at=now, expire_date=_idle_until(now, row.ends_at))
 
 
-def _set_key_cookie(response: HttpResponseBase, secret: bytes) -> None:
+def _set_key_cookie(response: HttpResponse, secret: bytes) -> None:
     response.set_cookie(
         settings.KEY_COOKIE_NAME,
         urlsafe_b64encode(secret).decode(),
@@ -237,7 +247,7 @@ def _give_key(request: HttpRequest, user: AbstractBaseUser, **_: Any) -> None:
     """At sign-in: a new key, unless this browser signs the same person in again and still has theirs."""
     visitor: Visitor | None = getattr(request, "visitor", None)
     if visitor is None or visitor.user != user.pk:
-        request.session.bind(secrets.token_bytes(32))
+        cast(GatedRequest, request).session.bind(secrets.token_bytes(32))
 
 
 def _end_others(instance: Any, **_: Any) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 from mrtr_web import forms, links, rounds
 from mrtr_web.rounds import Action, Kind, Step
-from mrtr_web.schema import read
+from mrtr_web.schema import check, read
+from mrtr_web.schema.spec import SchemaFault
 
 MAX_DIRECT_FIELDS = 4
 Object = dict[str, Any]
@@ -60,7 +61,7 @@ class Page:
         if self.action is None:
             self.error = "choose"
             return False
-        return self.action is not Action.ACCEPT or self.form is None or self.form.is_valid()
+        return self.action is not Action.ACCEPT or self.form is None or accepts(self.form, self.step.schema)
 
     def answer(self) -> Object:
         """The ElicitResult of this step; only after is_valid()."""
@@ -79,7 +80,8 @@ class RoundForm:
     bound: bool = field(default=False)
 
     def is_valid(self) -> bool:
-        return all([page.is_valid() for page in self.pages])  # a list: every page shows its errors
+        valid = [page.is_valid() for page in self.pages]  # all of them: every page shows its errors
+        return all(valid)
 
     def responses(self) -> Object:
         """inputResponses for exactly these steps; only after is_valid()."""
@@ -97,6 +99,20 @@ class RoundForm:
             return False
         form = self.pages[0].form
         return form is None or len(form.fields) <= MAX_DIRECT_FIELDS
+
+
+def accepts(form: forms.StepForm, schema: Mapping[str, Any]) -> bool:
+    """Whether the answer is complete and fits the whole schema; what does not is said at its field (FM-2).
+
+    A schema that cannot be checked is left to the server.
+    """
+    if not form.is_valid():
+        return False
+    try:
+        form.add_problems(check.check(schema, form.value()))
+    except SchemaFault:
+        return True
+    return not form.errors
 
 
 def round_form(
@@ -143,7 +159,10 @@ def _action(step: Step, data: Mapping[str, Any] | None, name: str) -> Action | N
 def _form(
     step: Step, data: Mapping[str, Any] | None, content: Object | None, prefix: str, zone: str
 ) -> forms.StepForm | None:
-    spec = read.read_elicitation(step.schema)
+    try:
+        spec = read.read_elicitation(step.schema)
+    except SchemaFault:
+        return None
     if spec.unanswerable:
         return None
     return forms.build(spec, prefix=prefix, data=data, initial=content, zone=zone)

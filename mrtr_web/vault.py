@@ -99,14 +99,18 @@ class Record(BaseModel):
     def ended(self) -> "Record":
         """What stays once the flow has ended: params, outcome and raw messages."""
         return self.model_copy(
-            update={"request_state": None, "requests": None, "responses": None, "past": [], "input_schema": None}
+            update={
+                "request_state": None,
+                "requests": None,
+                "responses": None,
+                "past": [],
+                "input_schema": None,
+            }
         )
 
     def noting(self, sent: Sequence[Object], received: Sequence[Object]) -> "Record":
         """With a leg's raw messages added, the oldest dropped where they pass the cap."""
-        added = [Message(sent=True, body=body) for body in sent] + [
-            Message(sent=False, body=body) for body in received
-        ]
+        added = [Message(sent=True, body=body) for body in sent] + [Message(sent=False, body=body) for body in received]
         return self.model_copy(update={"messages": _newest([*self.messages, *added])})
 
 

@@ -9,6 +9,7 @@ from mrtr_web import relay, rounds, vault
 from mrtr_web.flow import Event
 from mrtr_web.runner import Outcome
 from mrtr_web.schema import read
+from mrtr_web.schema.spec import SchemaFault
 from mrtr_web.vault import Record
 
 Object = dict[str, Any]
@@ -32,9 +33,7 @@ def judge(record: Record, round_number: int, outcome: Outcome) -> Verdict:
     if isinstance(outcome, relay.RelayError):
         return _judge_error(noted, round_number, outcome)
     try:
-        read_result = rounds.read(
-            outcome.result, record.capabilities, max_state_bytes=settings.CONFIG.max_state_bytes
-        )
+        read_result = rounds.read(outcome.result, record.capabilities, max_state_bytes=settings.CONFIG.max_state_bytes)
         if isinstance(read_result, rounds.Complete):
             return _judge_complete(noted, round_number, outcome.result)
         return _judge_round(noted, round_number, outcome.result, read_result)
@@ -64,17 +63,19 @@ def _judge_round(record: Record, round_number: int, result: Object, asked: round
         return Verdict(Event.TOLD_TO_WAIT, "state_only", onward, round_number, findings=asked.findings)
     if round_number >= settings.CONFIG.max_rounds:
         return Verdict(Event.FAILED, "too_many_rounds", onward.ended(), round_number)
-    _require_drawable(asked)
     kinds = tuple(step.kind.value for step in asked.steps)
-    return Verdict(Event.ASKED, "asked", onward, round_number + 1, kinds, asked.findings)
+    findings = asked.findings + (() if all(map(_drawable, asked.steps)) else ("FM-6",))
+    return Verdict(Event.ASKED, "asked", onward, round_number + 1, kinds, tuple(dict.fromkeys(findings)))
 
 
-def _require_drawable(asked: rounds.Round) -> None:
+def _drawable(step: rounds.Step) -> bool:
+    """Whether a form can be made that answers this step; else it is answered `cancel` (T-15)."""
+    if step.kind is not rounds.Kind.FORM:
+        return step.showable
     try:
-        for step in asked.steps:
-            read.read_elicitation(step.schema)
-    except read.SchemaTooLarge:
-        raise rounds.BrokenRule("FM-6") from None
+        return not read.read_elicitation(step.schema).unanswerable
+    except SchemaFault:
+        return False
 
 
 def _judge_error(record: Record, round_number: int, error: relay.RelayError) -> Verdict:

@@ -70,9 +70,7 @@ class DateTimeWidget(AnswerWidget):
 class OptionsWidget(AnswerWidget):
     """Choices by index, or by true and false: pairs of what is posted and what is read."""
 
-    def __init__(
-        self, spec: FieldSpec, first: Typed, attrs: Attrs, choices: Sequence[tuple[str, str]]
-    ) -> None:
+    def __init__(self, spec: FieldSpec, first: Typed, attrs: Attrs, choices: Sequence[tuple[str, str]]) -> None:
         super().__init__(spec, first, attrs)
         self.choices = choices
 

@@ -71,9 +71,7 @@ def compose(
         raise Unsendable from None
 
 
-def _headers(
-    method: str, params: Mapping[str, Any], input_schema: Mapping[str, Any] | None
-) -> dict[str, str]:
+def _headers(method: str, params: Mapping[str, Any], input_schema: Mapping[str, Any] | None) -> dict[str, str]:
     """The headers that mirror the request (HT-3 to HT-6)."""
     headers = {inbound.MCP_PROTOCOL_VERSION_HEADER: REVISION, inbound.MCP_METHOD_HEADER: method}
     name = params.get(inbound.NAME_BEARING_METHODS.get(method, ""))

@@ -67,14 +67,14 @@ def expire_without_record(row: Flow) -> Flow:
     return row
 
 
-def start(visitor: Visitor, operation: catalog.Operation, flow_id: uuid.UUID, values: Object) -> Launched | None:
+def start(visitor: Visitor, operation: catalog.Operation, flow_id: uuid.UUID, params: Object) -> Launched | None:
     """Open a flow and send its first leg. None where this start form was sent before (a double click)."""
     server = operation.server
     name = operation.name[: Flow._meta.get_field("name").max_length]
     row = Flow(pk=flow_id, user_id=visitor.user, server=server, method=operation.method, name=name)
     record = Record(
         method=operation.method,
-        params=operation.params(values),
+        params=params,
         capabilities=catalog.capabilities(server),
         input_schema=dict(operation.schema) if operation.method == "tools/call" else None,
     )

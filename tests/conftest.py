@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from django.conf import settings
+from django.conf import settings as site
 from django.contrib.auth.models import User
 from django.db import connections
+from pytest_django import Settings
 
 from mrtr_web.demo.server import build
 from mrtr_web.models import Server
@@ -17,9 +19,15 @@ from tests.servers import Recorder, serve
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
     """SQLite's test database is a file of this run, shared with the threads and processes that tests start."""
-    database = settings.DATABASES["default"]
+    database: dict[str, Any] = site.DATABASES["default"]
     if database["ENGINE"].endswith("sqlite3"):
         database["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+
+
+@pytest.fixture(autouse=True)
+def cheap_passwords(settings: Settings) -> None:
+    """Argon2 takes half a second by design; what it protects is not what most tests look at."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture
@@ -35,7 +43,11 @@ def bob(db: None) -> User:
 @pytest.fixture
 def server(db: None) -> Server:
     return Server.objects.create(
-        slug="demo", name="Demo desk", url="http://127.0.0.1:9/mcp", allow_private=True, capabilities=["elicitation"]
+        slug="demo",
+        name="Demo desk",
+        url="http://127.0.0.1:9/mcp",
+        allow_private=True,
+        capabilities=["elicitation"],
     )
 
 
@@ -47,7 +59,7 @@ def static_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def app(transactional_db: None, static_root: Path) -> Iterator[str]:
     """The app under a real ASGI server in this process, so that legs run; its base URL."""
-    settings.STATIC_ROOT = static_root
+    site.STATIC_ROOT = static_root
     from mrtr_web.asgi import application
 
     with serve(application, lifespan="on") as base:

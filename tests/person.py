@@ -94,7 +94,11 @@ class _Reader(html.parser.HTMLParser):
         elif tag == "select":
             self._select = (name, at.get("id", ""))
         elif tag == "option":
-            self._add(form, Control(self._select[0], at.get("value", ""), "option", "selected" in at), {"id": self._select[1]})
+            self._add(
+                form,
+                Control(self._select[0], at.get("value", ""), "option", "selected" in at),
+                {"id": self._select[1]},
+            )
             self._button = form.controls[-1]
         elif tag == "button" and at.get("type", "submit") == "submit":
             self._button = Control(name, at.get("value", ""), "button", False)
@@ -111,18 +115,22 @@ class _Reader(html.parser.HTMLParser):
         if tag in self._inside:
             while self._inside.pop() != tag:
                 pass
-        if tag == "fieldset":
-            self._legends.pop()
-        elif tag in ("button", "option"):
-            self._button = None
-        elif tag == "label":
-            self._label_for, self._wrapping, self._wrapped = "", False, None
-        elif tag == "textarea":
-            if self._area is not None:
-                self._area.value = self._area.value.removeprefix("\n")
-            self._area = None
-        elif tag == "a":
-            self._link = ""
+        match tag:
+            case "fieldset":
+                self._legends.pop()
+            case "button" | "option":
+                self._button = None
+            case "label":
+                self._label_for, self._wrapping, self._wrapped = "", False, None
+            case "textarea":
+                self._end_area()
+            case "a":
+                self._link = ""
+
+    def _end_area(self) -> None:
+        if self._area is not None:
+            self._area.value = self._area.value.removeprefix("\n")
+        self._area = None
 
     def handle_data(self, data: str) -> None:
         if self._area is not None:
@@ -186,7 +194,7 @@ class Page:
     def button(self, label: str) -> tuple[Form, Control, str]:
         for form in self.reader.forms:
             for number, button in enumerate(form.buttons):
-                if label.lower() in _squeeze(button.label).lower():
+                if _squeeze(button.label).lower().startswith(label.lower()):
                     return form, button, form.actions[str(number)] or form.action
         raise AssertionError(f"no button {label!r} on {self.path}: {self.text[:2000]}")
 

@@ -53,9 +53,7 @@ class _Server(uvicorn.Server):
 @contextlib.contextmanager
 def serve(app: Any, **options: Any) -> Iterator[str]:
     """Run an ASGI app on a free loopback port in a thread; gives its base URL."""
-    config = uvicorn.Config(
-        app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1, **options
-    )
+    config = uvicorn.Config(app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1, **options)
     server = _Server(config)
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

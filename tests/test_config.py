@@ -8,7 +8,13 @@ from mrtr_web import config
 
 
 def test_defaults_are_those_of_the_readme(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("MRTR_HEARTBEAT", "MRTR_LEASE", "MRTR_CONNECT_TIMEOUT", "MRTR_SILENCE_TIMEOUT", "MRTR_TOTAL_TIMEOUT"):
+    for name in (
+        "MRTR_HEARTBEAT",
+        "MRTR_LEASE",
+        "MRTR_CONNECT_TIMEOUT",
+        "MRTR_SILENCE_TIMEOUT",
+        "MRTR_TOTAL_TIMEOUT",
+    ):
         monkeypatch.delenv(name)
     found = config.load()
     assert (found.heartbeat, found.lease, found.connect_timeout) == (5, 20, 10)
@@ -49,7 +55,13 @@ def test_lists_are_comma_separated(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_databases() -> None:
     assert config.database("", Path("/x"))["NAME"] == "/x/var/db.sqlite3"
     found = config.database("postgresql://me:pw@db.example:5433/mrtr", Path("/x"))
-    assert [found[key] for key in ("NAME", "USER", "PASSWORD", "HOST", "PORT")] == ["mrtr", "me", "pw", "db.example", "5433"]
+    assert [found[key] for key in ("NAME", "USER", "PASSWORD", "HOST", "PORT")] == [
+        "mrtr",
+        "me",
+        "pw",
+        "db.example",
+        "5433",
+    ]
     with pytest.raises(config.BadSetting, match="^DATABASE_URL: ") as caught:
         config.database("mysql://me:canary@db/x", Path("/x"))
     assert "canary" not in str(caught.value)

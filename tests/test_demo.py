@@ -9,11 +9,11 @@ from typing import Any
 
 import httpx2
 import pytest
-from servers import BOUND, Recorder, run, serve
 
 from mrtr_web import relay
 from mrtr_web.demo.server import build
 from mrtr_web.relay import CAPABILITIES, Call, Endpoint, Limits, Progress, Refused
+from tests.servers import BOUND, Recorder, run, serve
 
 LIMITS = Limits(connect=5, silence=10, total=30, max_bytes=1024 * 1024)
 TRIP = {"destination": "Lyon <b>", "nights": 2, "departure": "2027-03-01"}
@@ -111,7 +111,7 @@ def test_every_input_has_a_title_and_the_schema_is_flat(desk: Desk) -> None:
             assert schema["type"] in ("string", "integer")
 
 
-KINDS = {
+KINDS: dict[str, dict[str, Any]] = {
     "plain text with lengths": {"type": "string", "minLength": 2, "maxLength": 80},
     "email": {"type": "string", "format": "email"},
     "uri": {"type": "string", "format": "uri"},

@@ -16,10 +16,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from servers import Answer, Post, Recorder, Scripted, free_port, html, run, scripted, serve
 
 from mrtr_web import egress
 from mrtr_web.egress import EgressError, Interrupted, Policy, Unreached, permitted
+from tests.servers import Answer, Post, Recorder, Scripted, free_port, html, run, scripted, serve
 
 PRIVATE = Policy(allow_private=True, max_bytes=1000, connect_timeout=2)
 PUBLIC = Policy(max_bytes=1000, connect_timeout=2)

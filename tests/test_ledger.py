@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -17,7 +18,12 @@ from mrtr_web.models import AuditEntry, Finding, Flow, Leg, Round, SealedRecord,
 def session(alice: User) -> Session:
     now = timezone.now()
     return Session.objects.create(
-        session_key="k", user=alice, key_digest="d", seen_at=now, expire_date=now + timedelta(hours=1), ends_at=now
+        session_key="k",
+        user=alice,
+        key_digest="d",
+        seen_at=now,
+        expire_date=now + timedelta(hours=1),
+        ends_at=now,
     )
 
 
@@ -42,9 +48,15 @@ def waiting(alice: User, server: Server, session: Session) -> tuple[Flow, uuid.U
     return row, leg
 
 
-def claim(row: Flow, event: Event = Event.ANSWERED, **more: object) -> uuid.UUID | None:
+def claim(row: Flow, event: Event = Event.ANSWERED, **more: Any) -> uuid.UUID | None:
     return ledger.claim(
-        row.pk, event, round_number=more.pop("round_number", 1), by=row.user_id, sealed=b"a", lease=20, **more  # type: ignore[arg-type]
+        row.pk,
+        event,
+        round_number=more.pop("round_number", 1),
+        by=row.user_id,
+        sealed=b"a",
+        lease=20,
+        **more,
     )
 
 

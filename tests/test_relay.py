@@ -12,20 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import (
-    BOUND,
-    Answer,
-    Post,
-    Recorder,
-    error,
-    events,
-    free_port,
-    html,
-    raw_json,
-    result,
-    run,
-    scripted,
-)
 
 from mrtr_web import wire
 from mrtr_web.relay import (
@@ -44,6 +30,20 @@ from mrtr_web.relay import (
     discover,
     listing,
     send,
+)
+from tests.servers import (
+    BOUND,
+    Answer,
+    Post,
+    Recorder,
+    error,
+    events,
+    free_port,
+    html,
+    raw_json,
+    result,
+    run,
+    scripted,
 )
 
 LIMITS = Limits(connect=5, silence=5, total=10, max_bytes=2 * 1024 * 1024)
@@ -502,9 +502,7 @@ LOSSES: list[tuple[str, Server]] = [
     ("cut", lambda post: events({"jsonrpc": "2.0", "method": "notifications/progress"})),
     (
         "encoding",
-        lambda post: Answer(
-            b"\x1f", headers={"content-encoding": "gzip", "content-type": "application/json"}
-        ),
+        lambda post: Answer(b"\x1f", headers={"content-encoding": "gzip", "content-type": "application/json"}),
     ),
     ("too_big", lambda post: result(post, {"a": "x" * 10_000})),
     ("too_big", lambda post: events({"jsonrpc": "2.0", "id": post.id, "result": {"a": "x" * 10_000}})),
@@ -636,9 +634,7 @@ def header_server(fresh: dict[str, Any]) -> Server:
 
 
 def test_refused_headers_are_repaired_with_the_tool_s_new_schema() -> None:
-    sent = Call(
-        "tools/call", {"name": "x", "arguments": {"region": "North"}}, FORM_ONLY, schema(region="Area")
-    )
+    sent = Call("tools/call", {"name": "x", "arguments": {"region": "North"}}, FORM_ONLY, schema(region="Area"))
     with scripted(header_server(schema(region="Region"))) as (url, server):
         reply = leg(url, sent)
     assert server.methods == ["tools/call", "tools/list", "tools/call"]
@@ -665,10 +661,7 @@ def test_headers_that_cannot_be_repaired_stay_refused(listed: Server) -> None:
 
 def test_only_tools_have_headers_to_repair() -> None:
     with scripted(lambda post: error(post, -32020)) as (url, server):
-        assert (
-            repr(outcome(send(endpoint(url), Call("prompts/get", {"name": "p"}, {}), LIMITS)))
-            == "Refused('-32020')"
-        )
+        assert repr(outcome(send(endpoint(url), Call("prompts/get", {"name": "p"}, {}), LIMITS))) == "Refused('-32020')"
     assert server.methods == ["prompts/get"]
 
 

@@ -47,7 +47,10 @@ def test_a_resource_link_is_named_not_fetched() -> None:
 def test_embedded_resources() -> None:
     text = {"type": "resource", "resource": {"uri": "a:b", "text": "hello"}}
     blob = {"type": "resource", "resource": {"uri": "a:c", "blob": PNG, "mimeType": "image/png"}}
-    assert [(b.kind, b.text, b.uri) for b in blocks(text, blob)] == [("text", "hello", "a:b"), ("image", "", "a:c")]
+    assert [(b.kind, b.text, b.uri) for b in blocks(text, blob)] == [
+        ("text", "hello", "a:b"),
+        ("image", "", "a:c"),
+    ]
     assert content({"content": [text]}, 0) == (b"hello", "text/plain", False)
 
 

@@ -4,14 +4,27 @@ from typing import Any
 
 import pytest
 
-from mrtr_web.rounds import Action, BrokenRule, Complete, Kind, MissingAnswer, Round, elicit_result, read, responses
+from mrtr_web.rounds import (
+    Action,
+    BrokenRule,
+    Complete,
+    Kind,
+    MissingAnswer,
+    Round,
+    elicit_result,
+    read,
+    responses,
+)
 
 CAPS: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}}
 FORM = {
     "method": "elicitation/create",
     "params": {"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}},
 }
-LINK = {"method": "elicitation/create", "params": {"mode": "url", "message": "Pay", "url": "https://pay.example/x"}}
+LINK = {
+    "method": "elicitation/create",
+    "params": {"mode": "url", "message": "Pay", "url": "https://pay.example/x"},
+}
 
 
 def required(**fields: Any) -> dict[str, Any]:
@@ -66,7 +79,13 @@ def test_null_counts_as_absent() -> None:
 
 @pytest.mark.parametrize(
     "fields",
-    [{}, {"inputRequests": None, "requestState": None}, {"requestState": 5}, {"inputRequests": []}, {"inputRequests": "x"}],
+    [
+        {},
+        {"inputRequests": None, "requestState": None},
+        {"requestState": 5},
+        {"inputRequests": []},
+        {"inputRequests": "x"},
+    ],
 )
 def test_neither_field_or_a_wrong_type_breaks_a_rule(fields: dict[str, Any]) -> None:
     """MR-13, T-7"""
@@ -101,8 +120,11 @@ def test_url_mode_needs_its_own_declaration() -> None:
 
 
 def test_declared_sampling_and_roots_are_steps() -> None:
-    caps = {"sampling": {}, "roots": {}}
-    entries = {"s": {"method": "sampling/createMessage", "params": {"maxTokens": 5}}, "r": {"method": "roots/list"}}
+    caps: dict[str, Any] = {"sampling": {}, "roots": {}}
+    entries = {
+        "s": {"method": "sampling/createMessage", "params": {"maxTokens": 5}},
+        "r": {"method": "roots/list"},
+    }
     found = read(required(inputRequests=entries), caps)
     assert isinstance(found, Round)
     assert [step.kind for step in found.steps] == [Kind.SAMPLING, Kind.ROOTS]
@@ -142,7 +164,10 @@ def test_every_key_is_answered_and_no_other() -> None:
     """MR-9, M04"""
     steps = a_round(inputRequests={"b": FORM, "a": LINK}).steps
     answers = {"a": {"action": "accept"}, "b": {"action": "cancel"}, "old": {"action": "accept"}}
-    assert list((responses(steps, answers) or {}).items()) == [("b", {"action": "cancel"}), ("a", {"action": "accept"})]
+    assert list((responses(steps, answers) or {}).items()) == [
+        ("b", {"action": "cancel"}),
+        ("a", {"action": "accept"}),
+    ]
     with pytest.raises(MissingAnswer):
         responses(steps, {"a": {"action": "accept"}})
 

@@ -10,7 +10,9 @@ AAD = bind("flow record", 7, "flow", 1)
 BLOB = seal(b"secret text", secret=SECRET, pepper=PEPPER, aad=AAD)
 
 
-def opened(blob: bytes = BLOB, secret: bytes = SECRET, peppers: tuple[bytes, ...] = (PEPPER,), aad: bytes = AAD) -> bytes:
+def opened(
+    blob: bytes = BLOB, secret: bytes = SECRET, peppers: tuple[bytes, ...] = (PEPPER,), aad: bytes = AAD
+) -> bytes:
     return open_sealed(blob, secret=secret, peppers=peppers, aad=aad)
 
 

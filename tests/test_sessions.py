@@ -2,12 +2,13 @@
 
 import uuid
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.contrib.sessions.backends.base import UpdateError
 from django.core.management import call_command
 from django.db import transaction
-from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -26,7 +27,7 @@ def signed_in(user: User) -> Client:
     return client
 
 
-def sign_in(client: Client, user: User) -> HttpResponse:
+def sign_in(client: Client, user: User) -> Any:
     response = client.post("/accounts/login/", {"username": user.username, "password": f"{user.username}'s password"})
     assert response.status_code == 302
     return response
@@ -63,9 +64,18 @@ def assert_over(row: Flow, leg: uuid.UUID) -> None:
 def test_the_key_cookie_is_for_this_browser_session_alone(alice: User) -> None:
     client = Client()
     morsel = sign_in(client, alice).cookies[KEY]
-    assert (morsel["httponly"], morsel["samesite"], morsel["max-age"], morsel["expires"]) == (True, "Lax", "", "")
+    assert (morsel["httponly"], morsel["samesite"], morsel["max-age"], morsel["expires"]) == (
+        True,
+        "Lax",
+        "",
+        "",
+    )
     session_cookie = client.cookies[NAME]
-    assert (session_cookie["httponly"], session_cookie["max-age"], session_cookie["expires"]) == (True, "", "")
+    assert (session_cookie["httponly"], session_cookie["max-age"], session_cookie["expires"]) == (
+        True,
+        "",
+        "",
+    )
     assert is_signed_in(client)
 
 
@@ -103,7 +113,9 @@ def test_signing_out_ends_everything_while_a_leg_is_running(alice: User, server:
     assert_over(row, leg)
 
 
-def test_a_session_ended_by_an_admin_ends_everything_while_a_leg_is_running(alice: User, bob: User, server: Server) -> None:
+def test_a_session_ended_by_an_admin_ends_everything_while_a_leg_is_running(
+    alice: User, bob: User, server: Server
+) -> None:
     client = signed_in(alice)
     row, leg = running_flow(alice, server)
     assert sessions.end_sessions_of(alice.pk, by=bob.pk) == 1
@@ -215,7 +227,7 @@ def test_a_session_that_is_gone_cannot_be_saved_again(alice: User) -> None:
     store = sessions.SessionStore(client.cookies[NAME].value)
     store["more"] = 1
     Session.objects.all().delete()
-    with pytest.raises(sessions.UpdateError):
+    with pytest.raises(UpdateError):
         store.save()
     assert not Session.objects.exists()
 

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrtr_web.vault import MESSAGES_CAP, Binding, Keys, PastRound, Record, Unreadable, close, open_record, peppers
+from mrtr_web.vault import (
+    MESSAGES_CAP,
+    Binding,
+    Keys,
+    PastRound,
+    Record,
+    Unreadable,
+    close,
+    open_record,
+    peppers,
+)
 
 KEYS = Keys(bytes(range(32)), peppers(["server key"]))
 BINDING = Binding(user=1, flow="f", round=2, server=3, method="tools/call", session_ends=4)
@@ -16,7 +26,9 @@ PARAMS = {"name": "t", "arguments": {"z": 1, "a": 1.0, "big": 2**70, "text": "\u
 
 
 def a_record(**changes: Any) -> Record:
-    return Record(method="tools/call", params=PARAMS, capabilities={"elicitation": {"form": {}}}).model_copy(update=changes)
+    return Record(method="tools/call", params=PARAMS, capabilities={"elicitation": {"form": {}}}).model_copy(
+        update=changes
+    )
 
 
 def reopened(record: Record) -> Record:
@@ -36,7 +48,10 @@ def test_everything_comes_back_as_it_went_in() -> None:
     assert list(found.requests or {}) == ["b", "a"]
 
 
-@pytest.mark.parametrize("state", ["", " ", "a\x00b", "\u2028\u2029", "\ud800", "x" * 200_000, '{"a":1}', "</script>", "é😀", "\r\n"])
+@pytest.mark.parametrize(
+    "state",
+    ["", " ", "a\x00b", "\u2028\u2029", "\ud800", "x" * 200_000, '{"a":1}', "</script>", "é😀", "\r\n"],
+)
 def test_any_state_survives(state: str) -> None:
     """T-6, M03"""
     assert reopened(a_record(request_state=state)).request_state == state
@@ -54,8 +69,9 @@ def test_any_text_survives(text: str) -> None:
 @pytest.mark.parametrize("change", [f.name for f in dataclasses.fields(Binding)])
 def test_a_record_opens_only_where_it_belongs(change: str) -> None:
     other = {"flow": "g", "method": "prompts/get"}.get(change, 99)
+    elsewhere = dataclasses.replace(BINDING, **{change: other})  # type: ignore[arg-type]
     with pytest.raises(Unreadable):
-        open_record(close(a_record(), KEYS, BINDING), KEYS, dataclasses.replace(BINDING, **{change: other}))
+        open_record(close(a_record(), KEYS, BINDING), KEYS, elsewhere)
 
 
 def test_other_keys_do_not_open() -> None:

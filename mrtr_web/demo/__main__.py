@@ -20,11 +20,10 @@ def main() -> None:
     parser.add_argument("--pages-host", default="localhost", help="the host name of its own pages")
     options = parser.parse_args()
     app = build(options.key or secrets.token_urlsafe(), pages_host=options.pages_host)
-    config = uvicorn.Config(
-        app, host="127.0.0.1", port=options.port, log_level="warning", access_log=False, ws="none"
-    )
-    # Bound first, so that whoever reads the line can connect; a taken port ends it here with one line.
+    config = uvicorn.Config(app, host="127.0.0.1", port=options.port, log_level="warning", access_log=False, ws="none")
+    # Listening first, so that whoever reads the line can connect; a taken port ends it here with one line.
     with config.bind_socket() as listener:
+        listener.listen()
         print(f"The demo MCP server: http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
         uvicorn.Server(config).run(sockets=[listener])
 

@@ -45,6 +45,4 @@ def fits(request: ElicitRequest, content: Mapping[str, Any] | None) -> bool:
 
 
 def finished(text: str, facts: dict[str, Any] | None = None, *, failed: bool = False) -> CallToolResult:
-    return CallToolResult(
-        content=[TextContent(type="text", text=text)], structured_content=facts, is_error=failed
-    )
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=facts, is_error=failed)

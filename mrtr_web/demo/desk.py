@@ -92,11 +92,7 @@ async def packing_list(
     if found is None or found.content is None or not fits(BAGS, found.content):
         return ask("bags", BAGS)
     sports = " I want to do sports." if found.content.get("sports") else ""
-    return [
-        UserMessage(
-            f"Write a packing list for {destination}, number of bags: {found.content['bags']}.{sports}"
-        )
-    ]
+    return [UserMessage(f"Write a packing list for {destination}, number of bags: {found.content['bags']}.{sports}")]
 
 
 async def itinerary(reference: str, ctx: Context) -> str | InputRequiredResult:
@@ -107,6 +103,4 @@ async def itinerary(reference: str, ctx: Context) -> str | InputRequiredResult:
     if found is None or found.content is None or not fits(SURNAME, found.content):
         return ask("surname", SURNAME, reference)
     surname = found.content["surname"]
-    return (
-        f"Trip {reference}, traveller {surname}\nDay 1: arrival\nDay 2: a walk in the city\nDay 3: departure"
-    )
+    return f"Trip {reference}, traveller {surname}\nDay 1: arrival\nDay 2: a walk in the city\nDay 3: departure"

@@ -18,9 +18,7 @@ def build(key: str, *, pages_host: str = "localhost") -> ASGIApp:
 
     `pages_host` must not be the host of the web front end: cookies ignore ports.
     """
-    sealing = RequestStateSecurity(
-        keys=[hashlib.sha256(key.encode()).digest()], ttl=STATE_TTL, audience="mrtr-demo"
-    )
+    sealing = RequestStateSecurity(keys=[hashlib.sha256(key.encode()).digest()], ttl=STATE_TTL, audience="mrtr-demo")
     server = MCPServer(
         "mrtr-demo",
         title="Demo travel desk",

@@ -154,9 +154,7 @@ class Trips:
             str,
             Field(title="Destination", description="The city to go to.", min_length=2, max_length=80),
         ],
-        nights: Annotated[
-            int, Field(title="Nights", description="How many nights you want to stay.", ge=1, le=30)
-        ],
+        nights: Annotated[int, Field(title="Nights", description="How many nights you want to stay.", ge=1, le=30)],
         departure: Annotated[date, Field(title="Day of departure")],
         travel_class: Annotated[
             Literal["Economy", "Business"],

@@ -9,6 +9,7 @@ from mrtr_web.schema.spec import MAX_BYTES, MAX_DEPTH, SchemaFault, SchemaTooLar
 
 MAX_NESTING = 4 * MAX_DEPTH
 """Of the JSON text: one level of schema is up to four of JSON (properties, name, anyOf, entry)."""
+MAX_PATTERNS = 200
 MAX_WORK = 50_000_000
 """About half a second of jsonschema-rs."""
 
@@ -28,6 +29,19 @@ def measure(schema: object) -> None:
         raise SchemaFault("schema_broken") from None
     if len(text.encode(errors="surrogatepass")) > MAX_BYTES:
         raise SchemaTooLarge("schema_size", maximum=MAX_BYTES)
+
+
+def require_few_patterns(schema: Any) -> None:
+    """Each pattern may take a quarter of a megabyte once compiled. Raises SchemaFault."""
+    level, patterns = [schema], 0
+    while level:
+        for part in level:
+            if isinstance(part, dict):
+                named = part.get("patternProperties")
+                patterns += ("pattern" in part) + (len(named) if isinstance(named, dict) else 0)
+        level = [below for part in level for below in _inside(part)]
+    if patterns > MAX_PATTERNS:
+        raise SchemaFault("schema_costly")
 
 
 def _inside(part: Any) -> Iterator[Any]:
@@ -88,9 +102,7 @@ class _Work:
 
 
 _MAPS = frozenset({"properties", "patternProperties", "dependentSchemas", "dependencies"})
-_SAME_PLACE = frozenset(
-    {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"}
-)
+_SAME_PLACE = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"})
 _BELOW = frozenset(
     {
         "properties",

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import jsonschema_rs
 
-from mrtr_web.schema.bounds import measure, require_cheap
+from mrtr_web.schema.bounds import measure, require_cheap, require_few_patterns
 from mrtr_web.schema.parse import FORMATS
 from mrtr_web.schema.spec import Json, SchemaFault
 
@@ -30,7 +30,7 @@ _UNCHECKED_FORMATS = (
     "time duration idn-email hostname idn-hostname ipv4 ipv6 uri-reference iri iri-reference uuid "
     "uri-template json-pointer relative-json-pointer regex"
 )
-_PATTERNS = jsonschema_rs.RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)
+_PATTERNS = jsonschema_rs.RegexOptions(size_limit=1 << 18, dfa_size_limit=1 << 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class Problem:
 def check(schema: Mapping[str, Any], value: Json) -> list[Problem]:
     """What the schema forbids in this value: at most MAX_PROBLEMS. Raises SchemaFault if it cannot tell."""
     measure(schema)
+    require_few_patterns(schema)
     validator = _compiled(schema)
     require_cheap(schema, value)
     try:
@@ -56,7 +57,7 @@ def check(schema: Mapping[str, Any], value: Json) -> list[Problem]:
 
 
 def _compiled(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
-    engine, root = _engine(schema), dict(schema)
+    engine, root = _engine(schema), deepcopy(dict(schema))
     for _ in range(MAX_REPAIRS):
         try:
             return engine(
@@ -67,7 +68,7 @@ def _compiled(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
                 retriever=_deny,
             )
         except jsonschema_rs.ValidationError as error:
-            root = _without(root, error.instance_path)
+            _leave_out(root, error.instance_path)
         except (ValueError, TypeError):
             break
     raise SchemaFault("schema_broken")
@@ -83,16 +84,14 @@ def _engine(schema: Mapping[str, Any]) -> Callable[..., jsonschema_rs.Validator]
     return found
 
 
-def _without(root: dict[str, Any], path: list[str | int]) -> dict[str, Any]:
-    """The schema without the keyword that the engine refused. A reference that leads nowhere has no path."""
+def _leave_out(root: dict[str, Any], path: list[str | int]) -> None:
+    """Drop the keyword that the engine refused. A reference that leads nowhere has no path."""
     if not path:
         raise SchemaFault("schema_broken")
-    root = deepcopy(root)
     part: Any = root
     for step in path[:-1]:
         part = part[step]
     del part[path[-1]]
-    return root
 
 
 def _deny(uri: str) -> NoReturn:

@@ -4,13 +4,6 @@ from typing import Any
 
 from mrtr_web.schema.spec import Option
 
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    "string": str,
-    "integer": (int, float),
-    "number": (int, float),
-    "boolean": bool,
-}
-
 
 def read_options(part: dict[str, Any]) -> tuple[Option, ...]:
     """enum, with or without enumNames, oneOf or anyOf of const and title, const; () where none is there."""
@@ -27,9 +20,7 @@ def read_options(part: dict[str, Any]) -> tuple[Option, ...]:
 def _titled(branches: object) -> list[Option]:
     if not isinstance(branches, list) or not all(isinstance(b, dict) and "const" in b for b in branches):
         return []
-    return [
-        Option(b["const"], _label(b["const"], b.get("title"))) for b in branches if b["const"] is not None
-    ]
+    return [Option(b["const"], _label(b["const"], b.get("title"))) for b in branches if b["const"] is not None]
 
 
 def _at(names: object, index: int) -> object:
@@ -46,8 +37,15 @@ def _fitting(found: list[Option], type_name: object) -> tuple[Option, ...]:
     """Only options of the declared type can be sent. Lists and objects are for a JSON field."""
     if not all(isinstance(option.value, str | int | float) for option in found):
         return ()
-    wanted = _TYPES.get(type_name, object) if isinstance(type_name, str) else object
-    fitting = [option for option in found if isinstance(option.value, wanted)]
-    if wanted is not bool and type_name in _TYPES:
-        fitting = [option for option in fitting if not isinstance(option.value, bool)]
-    return tuple(fitting)
+    return tuple(option for option in found if _is(option.value, type_name))
+
+
+def _is(value: object, type_name: object) -> bool:
+    match type_name:
+        case "string":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer" | "number":
+            return not isinstance(value, str | bool)
+    return True

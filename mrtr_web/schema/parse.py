@@ -201,20 +201,29 @@ def _show_boolean(spec: FieldSpec, value: Json) -> Typed:
 
 
 def _show_choice(spec: FieldSpec, value: Json) -> Typed:
-    return Typed(_index(spec, value))
+    return Typed(_index(_indexes(spec), value))
 
 
 def _show_choices(spec: FieldSpec, value: Json) -> Typed:
     if not isinstance(value, list):
         raise Invalid("mismatch")
-    return Typed(chosen=tuple(_index(spec, entry) for entry in value), blank=not value)
+    indexes = _indexes(spec)
+    return Typed(chosen=tuple(_index(indexes, entry) for entry in value), blank=not value)
 
 
-def _index(spec: FieldSpec, value: Json) -> str:
+def _indexes(spec: FieldSpec) -> dict[tuple[bool, Json], str]:
+    """By value, first come first; true and 1 are told apart."""
+    found: dict[tuple[bool, Json], str] = {}
     for index, option in enumerate(spec.options):
-        if same(option.value, value):
-            return str(index)
-    raise Invalid("choose_listed")
+        found.setdefault((isinstance(option.value, bool), option.value), str(index))
+    return found
+
+
+def _index(indexes: dict[tuple[bool, Json], str], value: Json) -> str:
+    key = (isinstance(value, bool), value)
+    if isinstance(value, list | dict) or key not in indexes:
+        raise Invalid("choose_listed")
+    return indexes[key]
 
 
 def _show_json(spec: FieldSpec, value: Json) -> Typed:

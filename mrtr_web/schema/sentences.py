@@ -20,9 +20,7 @@ SENTENCES: Mapping[str, str] = {
     # Numbers
     "integer": gettext_noop("Enter a whole number, such as 3"),
     "number": gettext_noop("Enter a number, such as 3 or 1.5"),
-    "number_comma": gettext_noop(
-        "Use a point for decimals, not a comma, and nothing between thousands: 1.5 or 1200"
-    ),
+    "number_comma": gettext_noop("Use a point for decimals, not a comma, and nothing between thousands: 1.5 or 1200"),
     "number_spaces": gettext_noop("Take out the spaces: digits only, such as 1200"),
     "number_long": gettext_noop("This number is too long. Digits allowed: %(maximum)s."),
     "number_inexact": gettext_noop(
@@ -85,13 +83,9 @@ SENTENCES: Mapping[str, str] = {
     "schema_size": gettext_noop("The server's form is too large to be shown (limit: %(maximum)s bytes)."),
     "schema_depth": gettext_noop("The server's form is nested too deeply to be shown."),
     "schema_fields": gettext_noop("The server's form has too many fields to be shown (limit: %(maximum)s)."),
-    "schema_options": gettext_noop(
-        "The server's form has too many options to be shown (limit: %(maximum)s)."
-    ),
+    "schema_options": gettext_noop("The server's form has too many options to be shown (limit: %(maximum)s)."),
     "schema_shape": gettext_noop("The server sent a form that is not one."),
-    "schema_dialect": gettext_noop(
-        "The server's form is written in a kind of JSON Schema that we do not know."
-    ),
+    "schema_dialect": gettext_noop("The server's form is written in a kind of JSON Schema that we do not know."),
     "schema_broken": gettext_noop("The server's rules for this answer are faulty, so it was not checked."),
     "schema_costly": gettext_noop("The server's rules for this answer take too long, so it was not checked."),
 }

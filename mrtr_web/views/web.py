@@ -2,27 +2,24 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, cast
 
 from django.contrib.auth.models import AbstractUser
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from mrtr_web.sessions import SessionStore, Visitor
+from mrtr_web.sessions import GatedRequest, Visitor
 
 P = ParamSpec("P")
 OURS = frozenset({"csrfmiddlewaretoken", "flow", "round", "leg", "schema", "change"})
 """Names of hidden inputs: not something that a person typed."""
 
 
-class Request(HttpRequest):
+class Request(GatedRequest):
     """A request behind our middleware."""
 
     user: AbstractUser  # type: ignore[assignment]
-    session: SessionStore  # type: ignore[assignment]
-    visitor: Visitor | None
-    key_lost: bool
 
 
 class SignedIn(Request):
@@ -39,13 +36,13 @@ def signed_in(view: View[P]) -> Callable[Concatenate[Request, P], HttpResponse]:
 
     @functools.wraps(view)
     def guarded(request: Request, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        if request.user.is_authenticated and request.visitor is not None:
+        if request.visitor is not None and request.user.pk is not None:
             return view(request, *args, **kwargs)  # type: ignore[arg-type]
         if request.method == "POST":
             return lost_post(request, "signed_out")
         return redirect_to_login(request.get_full_path())
 
-    return guarded
+    return cast(Callable[Concatenate[Request, P], HttpResponse], guarded)
 
 
 def lost_post(request: HttpRequest, reason: str) -> HttpResponse:

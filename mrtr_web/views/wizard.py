@@ -1,5 +1,6 @@
 """The wizard: start form, the current page of a flow, check page, answers, stop, send again, content of results."""
 
+import contextlib
 import hashlib
 import json
 import uuid
@@ -14,6 +15,7 @@ from mrtr_web import catalog, forms, results, steps, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
 from mrtr_web.schema import read
+from mrtr_web.schema.spec import SchemaFault
 from mrtr_web.views.catalog import refreshed
 from mrtr_web.views.web import SignedIn, signed_in
 from mrtr_web.wizard import Record
@@ -40,9 +42,14 @@ def start(request: SignedIn, slug: str, kind: str, name: str = "") -> HttpRespon
         operation = _operation(server, kind, name or request.GET.get("uri", ""))
         if operation is None:
             return render(request, "catalog/gone.html", {"server": server, "trouble": trouble}, status=404)
-    if request.method == "POST":
-        return _start(request, operation)
-    return _start_page(request, operation, _start_form(request, operation, None, _initial(request, operation)))
+    try:
+        if request.method == "POST":
+            return _start(request, operation)
+        form = _start_form(request, operation, None, _initial(request, operation))
+        return _start_page(request, operation, form)
+    except SchemaFault as fault:
+        context = {"server": server, "operation": operation, "fault": forms.say(fault.code, fault.params)}
+        return render(request, "catalog/unusable.html", context, status=422)
 
 
 def _operation(server: Server, kind: str, name: str) -> catalog.Operation | None:
@@ -68,7 +75,7 @@ def _start_form(
 
 
 def _start_page(
-    request: SignedIn, operation: catalog.Operation, form: forms.StepForm, changed: bool = False
+    request: SignedIn, operation: catalog.Operation, form: forms.StepForm, notice: str = ""
 ) -> HttpResponse:
     context = {
         "server": operation.server,
@@ -76,9 +83,9 @@ def _start_page(
         "form": form,
         "flow_id": uuid.uuid4(),
         "schema": _digest(operation),
-        "schema_changed": changed,
+        "notice": notice,
     }
-    return render(request, "catalog/start.html", context, status=422 if form.errors or changed else 200)
+    return render(request, "catalog/start.html", context, status=422 if form.errors or notice else 200)
 
 
 def _start(request: SignedIn, operation: catalog.Operation) -> HttpResponse:
@@ -86,10 +93,16 @@ def _start(request: SignedIn, operation: catalog.Operation) -> HttpResponse:
     if wizard.flow_of(request.user.pk, flow_id) is not None:
         return redirect("flow", flow_id)
     form = _start_form(request, operation, request.POST, None)
-    changed = request.POST.get("schema") != _digest(operation)
-    if not form.is_valid() or changed:
-        return _start_page(request, operation, form, changed)
-    launched = wizard.start(request.visitor, operation, flow_id, form.value())
+    if request.POST.get("schema") != _digest(operation):
+        form.is_valid()
+        return _start_page(request, operation, form, "changed")
+    if not steps.accepts(form, operation.schema):
+        return _start_page(request, operation, form)
+    try:
+        params = operation.params(form.value())
+    except ValueError:
+        return _start_page(request, operation, form, "address")
+    launched = wizard.start(request.visitor, operation, flow_id, params)
     if launched is not None:
         wizard.wait(launched)
     return redirect("flow", flow_id)
@@ -134,9 +147,11 @@ def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
 @signed_in
 def check(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """The answers as they will be sent, with a way back to each; sends nothing."""
-    row, record, form = _posted_round(request, flow_id)
-    if form is None:
+    row = _row(request, flow_id)
+    posted = _posted_round(request, row)
+    if posted is None:
         return redirect("flow", row.pk)
+    record, form = posted
     valid = form.is_valid()
     if not valid or "change" in request.POST:
         return _round_page(request, row, record, form, valid or "change" in request.POST)
@@ -148,15 +163,15 @@ def check(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
 @signed_in
 def answer(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """Send the round."""
-    row, record, form = _posted_round(request, flow_id)
-    if form is None:
+    row = _row(request, flow_id)
+    posted = _posted_round(request, row)
+    if posted is None:
         return redirect("flow", row.pk)
+    record, form = posted
     if not form.is_valid():
         return _round_page(request, row, record, form, False)
-    try:
+    with contextlib.suppress(wizard.Stale):  # another tab was first: the current page says what is
         wizard.wait(wizard.answer(request.visitor, row, record, form))
-    except wizard.Stale:
-        pass  # somebody, perhaps this person in another tab, was first: the current page says what is
     return redirect("flow", row.pk)
 
 
@@ -175,11 +190,9 @@ def again(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """Send the same leg again, after it was not sent or is unknown, or call again for a state-only round."""
     row = _row(request, flow_id)
     leg = _uuid(request.POST.get("leg", ""))
-    try:
-        if leg is not None:
+    if leg is not None:
+        with contextlib.suppress(wizard.Stale, wizard.Unreadable):  # the current page says what is
             wizard.wait(wizard.send_again(request.visitor, row, leg))
-    except (wizard.Stale, wizard.Unreadable):
-        pass  # the current page says what is
     return redirect("flow", row.pk)
 
 
@@ -244,9 +257,7 @@ def _unreadable(request: SignedIn, row: Flow) -> HttpResponse:
     return render(request, template, _context(row, None) | {"unreadable": True})
 
 
-def _round_form(
-    request: SignedIn, row: Flow, record: Record, data: Mapping[str, Any] | None
-) -> steps.RoundForm:
+def _round_form(request: SignedIn, row: Flow, record: Record, data: Mapping[str, Any] | None) -> steps.RoundForm:
     own = request.get_host().rsplit(":", 1)[0].strip("[]").lower()
     return wizard.round_form(row, record, data=data, zone=wizard.zone_of(request.user.pk), own_hosts={own})
 
@@ -258,15 +269,12 @@ def _round_page(
     return render(request, "flows/waiting.html", context, status=200 if valid else 422)
 
 
-def _posted_round(
-    request: SignedIn, flow_id: uuid.UUID
-) -> tuple[Flow, Record, steps.RoundForm] | tuple[Flow, None, None]:
-    """The current round with what was posted for it; no form where the post belongs to another round."""
-    row = _row(request, flow_id)
+def _posted_round(request: SignedIn, row: Flow) -> tuple[Record, steps.RoundForm] | None:
+    """The current round with what was posted for it; None where the post belongs to another round."""
     if row.state != State.WAITING or request.POST.get("round") != str(row.round):
-        return row, None, None
+        return None
     try:
         record = wizard.open_record(request.visitor, row)
     except wizard.Unreadable:
-        return row, None, None
-    return row, record, _round_form(request, row, record, request.POST)
+        return None
+    return record, _round_form(request, row, record, request.POST)

@@ -1,0 +1,122 @@
+// Half-typed answers survive a reload of this tab. Never secrets, never past the round, never after signing out.
+const PREFIX = "mrtr-draft:";
+const SENT = "mrtr-sent";
+const PASSED_OVER = new Set(["hidden", "password", "file", "submit", "button"]);
+let submitting = false;
+
+export function drafts(main) {
+  submitting = false;
+  const form = main.querySelector("form[data-draft]");
+  const key = form && PREFIX + form.dataset.draft;
+  forgetOld(main);
+  for (const leaving of document.querySelectorAll("[data-sign-out], [data-forget-draft]")) {
+    leaving.addEventListener("submit", () => forget((name) => leaving.matches("[data-sign-out]") || name === key));
+  }
+  if (form) keep(form, key, document.documentElement.dataset.drafts !== "off");
+}
+
+function keep(form, key, allowed) {
+  let dirty = false;
+  let timer = 0;
+  const save = () => {
+    clearTimeout(timer);
+    if (dirty && allowed && !submitting) put(key, JSON.stringify(read(form)));
+  };
+  if (allowed && !("bound" in form.dataset)) write(form, saved(key));
+  form.addEventListener("input", () => {
+    dirty = true;
+    clearTimeout(timer);
+    timer = setTimeout(save, 200);
+  });
+  form.addEventListener("submit", () => {
+    save();
+    submitting = true;
+    put(SENT, key);
+  });
+  addEventListener("pagehide", () => form.isConnected && save());
+  addEventListener("beforeunload", (event) => {
+    const lost = dirty && form.isConnected && !submitting && (!allowed || hasSecret(form));
+    if (lost) event.preventDefault();
+  });
+  document.addEventListener("submit", () => (submitting = true));
+}
+
+// The page of a flow says which round is on: whatever else was kept for it, and the form sent last, is over.
+function forgetOld(main) {
+  const { flow, flowState, round } = main.dataset;
+  if ("signedOut" in document.documentElement.dataset) forget(() => true);
+  if (!flow) return;
+  const sent = get(SENT);
+  const current = flowState === "waiting" ? `${PREFIX}${flow}:${round}` : "";
+  forget((name) => name !== current && (name === sent || name.startsWith(`${PREFIX}${flow}:`)));
+}
+
+function fields(form) {
+  return [...form.elements].filter(
+    (field) => field.name && !PASSED_OVER.has(field.type) && !("secret" in field.dataset),
+  );
+}
+
+const isChecked = (field) => field.type === "radio" || field.type === "checkbox";
+
+function read(form) {
+  const values = {};
+  for (const field of fields(form)) {
+    values[field.name] ??= [];
+    if (!isChecked(field) || field.checked) values[field.name].push(field.value);
+  }
+  return values;
+}
+
+function write(form, values) {
+  for (const field of fields(form)) {
+    const kept = values[field.name];
+    if (!Array.isArray(kept)) continue;
+    if (isChecked(field)) field.checked = kept.includes(field.value);
+    else restore(field, kept[0] ?? "");
+  }
+}
+
+function restore(field, value) {
+  const before = field.value;
+  field.value = value;
+  if (field.value !== value) field.value = before; // another kind of control now
+}
+
+function hasSecret(form) {
+  return [...form.elements].some((field) => "secret" in field.dataset && field.value);
+}
+
+// Storage may be full, switched off or filled by others.
+function get(key) {
+  try {
+    return sessionStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+function put(key, text) {
+  try {
+    sessionStorage.setItem(key, text);
+  } catch {
+    return;
+  }
+}
+
+function saved(key) {
+  try {
+    return JSON.parse(get(key)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function forget(which) {
+  try {
+    const ours = Object.keys(sessionStorage).filter((name) => name.startsWith(PREFIX));
+    for (const name of ours.filter(which)) sessionStorage.removeItem(name);
+  } catch {
+    return;
+  }
+}

@@ -1,0 +1,25 @@
+// Everything here is comfort: without scripts each page works as plain forms and links.
+import { leaveNoCopies } from "./bfcache.js";
+import { copyButtons } from "./copy.js";
+import { decisions } from "./decide.js";
+import { drafts } from "./drafts.js";
+import { focusErrors } from "./errors.js";
+import { settleHistory } from "./posted.js";
+import { refresh } from "./refresh.js";
+import { steps } from "./steps.js";
+import { zones } from "./zone.js";
+
+function enhance() {
+  const main = document.querySelector("main");
+  settleHistory(main);
+  zones(main);
+  drafts(main); // before what looks at the chosen answers
+  decisions(main);
+  steps(main);
+  copyButtons(main);
+  focusErrors(main);
+  refresh(main, enhance);
+}
+
+leaveNoCopies();
+enhance();

@@ -1,0 +1,114 @@
+// The steps of a round, one at a time. All stay in the one form: moving about never loses what was typed.
+export function steps(main) {
+  const form = main.querySelector("form[data-wizard]");
+  if (!form) return;
+  const wizard = new Wizard(main, form);
+  wizard.open(wizard.first, wizard.targetOf(location.hash));
+  form.addEventListener("keydown", (event) => wizard.onKey(event));
+  main.addEventListener("click", (event) => wizard.onClick(event));
+  addEventListener("popstate", () => form.isConnected && wizard.onPop());
+}
+
+class Wizard {
+  constructor(main, form) {
+    this.main = main;
+    this.form = form;
+    this.title = document.title;
+    this.steps = [...form.querySelectorAll("[data-step]")];
+    this.seen = new Set();
+    const wrong = this.steps.findIndex((step) => "wrong" in step.dataset);
+    this.first = Math.max(wrong, 0);
+  }
+
+  get isLast() {
+    return this.current === this.steps.length - 1;
+  }
+
+  // The element that a fragment names, if it is in one of the steps.
+  targetOf(hash) {
+    const target = hash.length > 1 ? document.getElementById(hash.slice(1)) : null;
+    return target && this.stepOf(target) >= 0 ? target : null;
+  }
+
+  stepOf(target) {
+    return this.steps.findIndex((step) => step.contains(target));
+  }
+
+  // When the page is drawn: errors first, then where a link leads.
+  open(index, target) {
+    const wrong = this.main.querySelector("[data-errors]");
+    this.show(target && !wrong ? this.stepOf(target) : index);
+    if (target && !wrong) this.focus(target);
+  }
+
+  show(index) {
+    this.current = index;
+    this.seen.add(index);
+    this.steps.forEach((step, number) => (step.hidden = number !== index));
+    this.form.querySelector("[data-back]").hidden = index === 0;
+    this.form.querySelector("[data-next]").hidden = this.isLast;
+    this.form.querySelector("[data-send]").hidden = !this.isLast;
+    this.form.querySelector("[data-move]").hidden = this.steps.length < 2;
+    if (this.steps.length > 1) this.mark();
+  }
+
+  mark() {
+    const count = this.steps[this.current].querySelector("[data-count]").textContent.trim();
+    document.title = `${count} – ${this.title}`;
+    this.main.querySelectorAll("[data-step-of]").forEach((item, number) => {
+      const status = item.querySelector("[data-later]");
+      const here = number === this.current;
+      const wrong = "wrong" in this.steps[number].dataset;
+      const word = here ? "current" : wrong ? "wrong" : this.seen.has(number) ? "done" : "later";
+      status.textContent = status.dataset[word];
+      item.dataset.status = word;
+      if (here) item.querySelector("a").setAttribute("aria-current", "step");
+      else item.querySelector("a").removeAttribute("aria-current");
+    });
+  }
+
+  // Go somewhere so that the browser's Back button leads back here.
+  go(target) {
+    history.pushState(null, "", `${this.form.dataset.page}#${target.id}`);
+    this.reveal(target);
+  }
+
+  reveal(target) {
+    this.show(this.stepOf(target));
+    this.focus(target);
+  }
+
+  focus(target) {
+    const inside = "h2, input:not([type=hidden]), select, textarea, a[href], button";
+    const wanted = target.matches(inside) ? target : target.querySelector(inside);
+    (wanted ?? target).focus({ preventScroll: true });
+    target.scrollIntoView({ block: "start" });
+  }
+
+  move(by) {
+    this.go(this.steps[this.current + by]);
+  }
+
+  onPop() {
+    const target = this.targetOf(location.hash);
+    if (target) this.reveal(target);
+    else this.reveal(this.steps[this.first]);
+  }
+
+  onClick(event) {
+    if (event.target.closest("[data-next]")) return this.move(1);
+    if (event.target.closest("[data-back]")) return this.move(-1);
+    const link = event.target.closest('a[href^="#"]');
+    const target = link && this.targetOf(link.hash);
+    if (!target) return undefined;
+    event.preventDefault();
+    return this.go(target);
+  }
+
+  // Enter in a field goes on instead of sending everything, save on the last step.
+  onKey(event) {
+    if (event.key !== "Enter" || event.isComposing || this.isLast || !event.target.matches("input")) return;
+    event.preventDefault();
+    this.move(1);
+  }
+}

@@ -1,0 +1,90 @@
+"""A scripted MCP server for pages: it lists one tool, `ask`, and answers its calls step by step."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from mrtr_web.models import Server
+from tests import servers
+from tests.servers import Answer, Post, Recorder, Step
+
+LISTED = {
+    "server/discover": {
+        "resultType": "complete",
+        "supportedVersions": ["2026-07-28"],
+        "capabilities": {"tools": {}},
+        "ttlMs": 0,
+        "cacheScope": "public",
+    },
+    "tools/list": {
+        "resultType": "complete",
+        "tools": [
+            {
+                "name": "ask",
+                "title": "Ask me",
+                "inputSchema": {
+                    "type": "object",
+                    "properties": {"topic": {"type": "string", "title": "Topic"}},
+                    "required": ["topic"],
+                },
+            }
+        ],
+        "ttlMs": 0,
+        "cacheScope": "public",
+    },
+}
+TOOL = "/s/demo/tools/ask/"
+
+
+class Desk(servers.Scripted):
+    """Lists the tool; the n-th call is answered by the n-th step, the last goes on for ever."""
+
+    async def __call__(self, scope: servers.Scope, receive: servers.Receive, send: servers.Send) -> None:
+        post = scope.get("mrtr.post")
+        listed = LISTED.get(post.json["method"]) if post and post.json else None
+        if listed is None:
+            return await super().__call__(scope, receive, send)
+        await servers.Scripted(lambda post: servers.result(post, listed))(scope, receive, send)
+
+
+@contextlib.contextmanager
+def desk(server: Server, *steps: Step) -> Iterator[Recorder]:
+    """Serve this script and register it; gives what came, the calls under `calls`."""
+    recorder = Recorder(Desk(*steps))
+    with servers.serve(recorder, lifespan="on") as base:
+        Server.objects.filter(pk=server.pk).update(url=f"{base}/mcp", listed_at=None, offers={}, discovered=None)
+        yield recorder
+
+
+def calls(recorder: Recorder) -> list[Post]:
+    return [post for post in recorder.posts if post.json["method"] not in LISTED]
+
+
+def asks(state: str | None = "s1", message: str = "Who are you?", **properties: Any) -> Step:
+    """A round with one form; a text field `name` where no properties are given."""
+    schema = {
+        "type": "object",
+        "properties": properties or {"name": {"type": "string", "title": "Name"}},
+        "required": list(properties) or ["name"],
+    }
+    entry = {"method": "elicitation/create", "params": {"message": message, "requestedSchema": schema}}
+    return required({"who": entry}, state)
+
+
+def required(requests: dict[str, Any] | None, state: str | None) -> Step:
+    fields: dict[str, Any] = {"resultType": "input_required"}
+    if requests is not None:
+        fields["inputRequests"] = requests
+    if state is not None:
+        fields["requestState"] = state
+    return lambda post: servers.result(post, fields)
+
+
+def done(text: str = "All done.", **more: Any) -> Step:
+    return lambda post: servers.result(
+        post, {"resultType": "complete", "content": [{"type": "text", "text": text}], **more}
+    )
+
+
+def always(answer: Answer) -> Step:
+    return lambda post: answer

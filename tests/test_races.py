@@ -1,0 +1,123 @@
+"""Many at once: one leg for one round, one flow for one form, no result lost, nothing leaked."""
+
+import concurrent.futures
+import os
+import random
+import socket
+import threading
+import time
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+import pytest
+
+from mrtr_web.models import Flow, Leg, Server
+from tests.desk import TOOL, asks, calls, desk, done
+from tests.person import BOUND, Person
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_once(number: int, work: Callable[[int], object]) -> None:
+    """Run `work` in this many threads, started together."""
+    gate = threading.Barrier(number)
+
+    def one(index: int) -> None:
+        gate.wait(BOUND)
+        work(index)
+
+    with concurrent.futures.ThreadPoolExecutor(number) as pool:
+        list(pool.map(one, range(number)))
+
+
+def cookie_header(person: Person) -> str:
+    return "; ".join(f"{name}={value}" for name, value in person.client.cookies.items())
+
+
+def post_raw(person: Person, path: str, data: dict[str, list[str]], *, drop: bool = False) -> int:
+    """One POST over a socket of its own; with `drop` the client hangs up as soon as it has sent it."""
+    body = urlencode(data, doseq=True).encode()
+    host = person.base.removeprefix("http://")
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: {person.base}\r\nCookie: {cookie_header(person)}\r\n"
+        f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    name, port = host.split(":")
+    with socket.create_connection((name, int(port)), timeout=BOUND) as connection:
+        connection.sendall(head.encode() + body)
+        if drop:
+            return 0
+        answer = b""
+        while chunk := connection.recv(65536):
+            answer += chunk
+        return int(answer.split(b" ", 2)[1])
+
+
+def test_twenty_posts_of_one_round_are_one_leg(person: Person, server: Server) -> None:
+    with desk(server, asks(), asks("s2", "Next?"), done()) as recorder:
+        person.get(TOOL)
+        person.fill("Topic", "cheese")
+        person.press("Start")
+        person.until("waiting")
+        person.fill("Name", "Ada")
+        form, _, action = person.page.button("Send")
+        statuses: list[int] = []
+        at_once(20, lambda _: statuses.append(post_raw(person, action, form.data())))
+        assert set(statuses) == {302}
+        person.get(person.page.path)
+        person.until("waiting")
+        assert len(calls(recorder)) == 2
+        assert (Leg.objects.count(), Flow.objects.get().round) == (2, 2)
+
+
+def test_twenty_posts_of_one_start_form_are_one_flow(person: Person, server: Server) -> None:
+    with desk(server, asks()) as recorder:
+        person.get(TOOL)
+        person.fill("Topic", "cheese")
+        form, _, _ = person.page.button("Start")
+        statuses: list[int] = []
+        at_once(20, lambda _: statuses.append(post_raw(person, TOOL, form.data())))
+        assert set(statuses) == {302}
+        assert (Flow.objects.count(), Leg.objects.count(), len(calls(recorder))) == (1, 1, 1)
+
+
+@pytest.mark.timeout(240)
+def test_two_hundred_legs_of_people_who_leave_bring_two_hundred_results(person: Person, server: Server) -> None:
+    dice = random.Random(7)
+    with desk(server, done()) as recorder:
+        person.get(TOOL)
+        person.fill("Topic", "cheese")
+        form, _, _ = person.page.button("Start")
+        data = form.data()
+        _send_many(person, data, 10, dice)
+        before = _held()
+        _send_many(person, data, 200, dice)
+        assert len(calls(recorder)) == 210
+        assert Flow.objects.filter(state="completed").count() == 210
+        end = time.monotonic() + BOUND
+        while _exceeds(_held(), before) and time.monotonic() < end:
+            time.sleep(0.1)
+        assert not _exceeds(_held(), before), (before, _held())
+
+
+def _send_many(person: Person, data: dict[str, list[str]], number: int, dice: random.Random) -> None:
+    """Start this many flows, six at a time; half of the clients hang up at once. Waits until all have ended."""
+    import uuid
+
+    before = Flow.objects.filter(state="completed").count()
+    jobs = [({**data, "flow": [str(uuid.uuid4())]}, dice.random() < 0.5) for _ in range(number)]
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda job: post_raw(person, TOOL, job[0], drop=job[1]), jobs))
+    end = time.monotonic() + 120
+    while Flow.objects.filter(state="completed").count() < before + number:
+        assert time.monotonic() < end, Flow.objects.values_list("state", flat=True)
+        time.sleep(0.2)
+
+
+def _held() -> tuple[int, int]:
+    """Threads and open file descriptors of this process."""
+    return threading.active_count(), len(os.listdir("/proc/self/fd"))
+
+
+def _exceeds(now: tuple[int, int], before: tuple[int, int]) -> bool:
+    return now[0] > before[0] + 4 or now[1] > before[1] + 8
