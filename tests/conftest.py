@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.conf import settings as site
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.db import connections
 from pytest_django import Settings
 
@@ -53,13 +54,15 @@ def server(db: None) -> Server:
 
 @pytest.fixture(scope="session")
 def static_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("static")
+    """Where the app under test serves its static files from."""
+    site.STATIC_ROOT = tmp_path_factory.mktemp("static")
+    call_command("collectstatic", interactive=False, verbosity=0)
+    return site.STATIC_ROOT
 
 
 @pytest.fixture
 def app(transactional_db: None, static_root: Path) -> Iterator[str]:
     """The app under a real ASGI server in this process, so that legs run; its base URL."""
-    site.STATIC_ROOT = static_root
     from mrtr_web.asgi import application
 
     with serve(application, lifespan="on") as base:

@@ -6,6 +6,7 @@ import { drafts } from "./drafts.js";
 import { focusErrors } from "./errors.js";
 import { settleHistory } from "./posted.js";
 import { refresh } from "./refresh.js";
+import { resend } from "./resend.js";
 import { steps } from "./steps.js";
 import { zones } from "./zone.js";
 
@@ -18,6 +19,7 @@ function enhance() {
   steps(main);
   copyButtons(main);
   focusErrors(main);
+  resend(main);
   refresh(main, enhance);
 }
 

@@ -1,4 +1,6 @@
 // While a leg is in the air, look again and again, and put the new page in place when the flow has moved.
+import { fetchPage } from "./fetch.js";
+
 const SOONEST = 1000;
 const LATEST = 5000;
 const GROWTH = 1.15;
@@ -15,39 +17,22 @@ export function refresh(main, enhance) {
     pause = Math.min(pause * GROWTH, LATEST);
   };
   const look = async () => {
-    if (!main.isConnected) return;
-    const page = await fetchPage();
-    if (page === "elsewhere") location.reload();
-    else if (!page) trouble(main, true);
-    else if (kindOf(page.querySelector("main")) !== kindOf(main)) return swap(main, page, enhance);
-    else note(main, page.querySelector("main"));
-    again();
+    if (!main.isConnected) return undefined;
+    const found = await fetchPage(location.pathname);
+    const fresh = found?.page.querySelector("main[data-flow-state]");
+    if (found && found.path !== location.pathname) return location.reload(); // signed out
+    if (fresh && kindOf(fresh) !== kindOf(main)) return swap(main, found.page, enhance);
+    note(main, fresh);
+    return again();
   };
   again();
 }
 
 function note(main, fresh) {
-  trouble(main, false);
+  main.querySelector("[data-poll-trouble]").hidden = Boolean(fresh);
+  if (!fresh) return;
   main.dataset.flowState = fresh.dataset.flowState;
   main.dataset.round = fresh.dataset.round;
-}
-
-// The page as a document; null where the app is out of reach, "elsewhere" where it leads away (signed out).
-function fetchPage() {
-  return new Promise((resolve) => {
-    const request = new XMLHttpRequest();
-    request.open("GET", location.pathname);
-    request.setRequestHeader("X-Mrtr-Poll", "1");
-    request.responseType = "document"; // parsed by the browser: no strings of HTML in our hands
-    request.timeout = 20000;
-    request.onload = () => {
-      const page = request.response;
-      if (page?.querySelector("main[data-flow-state]")) resolve(page);
-      else resolve(new URL(request.responseURL).pathname === location.pathname ? null : "elsewhere");
-    };
-    request.onerror = request.ontimeout = () => resolve(null);
-    request.send();
-  });
 }
 
 function swap(main, page, enhance) {
@@ -59,11 +44,6 @@ function swap(main, page, enhance) {
   fresh.querySelector("h1")?.focus();
   scrollTo(0, 0);
   enhance();
-}
-
-function trouble(main, is) {
-  const notice = main.querySelector("[data-poll-trouble]");
-  if (notice) notice.hidden = !is;
 }
 
 function count(main) {
