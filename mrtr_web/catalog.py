@@ -85,14 +85,8 @@ def limits() -> relay.Limits:
 
 
 def capabilities(server: Server) -> Object:
-    """What is declared to this server on every leg (D7)."""
-    declared: Object = {}
-    if "elicitation" in server.capabilities:
-        declared["elicitation"] = {"form": {}, "url": {}}
-    for name in ("sampling", "roots"):
-        if name in server.capabilities:
-            declared[name] = {}
-    return declared
+    """What is declared to this server on every leg (D7): what this app can show, and no more."""
+    return {"elicitation": {"form": {}, "url": {}}} if "elicitation" in server.capabilities else {}
 
 
 def refresh(server: Server) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django import forms
+from django.forms.utils import ErrorDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -236,6 +237,11 @@ class StepForm(forms.Form):
         found = {field.key: self.cleaned_data[_name(i)] for i, field in enumerate(self.spec.fields)}
         content = found[""] if self.spec.whole else found
         return {key: value for key, value in content.items() if not isinstance(value, Absent)}
+
+    def forgive(self) -> None:
+        """Nothing of it is sent: what was typed stays as it is, and is not judged."""
+        self._errors = ErrorDict()
+        self.cleaned_data: dict[str, Any] = {}
 
     def add_problems(self, problems: Iterable[Problem]) -> None:
         """Show what the final check found, each at its field."""

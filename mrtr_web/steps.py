@@ -61,7 +61,12 @@ class Page:
         if self.action is None:
             self.error = "choose"
             return False
-        return self.action is not Action.ACCEPT or self.form is None or accepts(self.form, self.step.schema)
+        if self.form is None:
+            return True
+        if self.action is not Action.ACCEPT:
+            self.form.forgive()
+            return True
+        return accepts(self.form, self.step.schema)
 
     def answer(self) -> Object:
         """The ElicitResult of this step; only after is_valid()."""

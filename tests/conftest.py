@@ -55,9 +55,10 @@ def server(db: None) -> Server:
 @pytest.fixture(scope="session")
 def static_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the app under test serves its static files from."""
-    site.STATIC_ROOT = tmp_path_factory.mktemp("static")
+    root = tmp_path_factory.mktemp("static")
+    site.STATIC_ROOT = root
     call_command("collectstatic", interactive=False, verbosity=0)
-    return site.STATIC_ROOT
+    return root
 
 
 @pytest.fixture

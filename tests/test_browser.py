@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
 
 from mrtr_web.models import Server
 from tests.desk import TOOL, asks, desk, done, required
@@ -53,10 +53,19 @@ class Watched:
         self.scripts = scripts
         self.base, self.trouble = base, list[str]()
         self.page = context.new_page()
-        self.page.on("console", lambda m: self.trouble.append(m.text) if m.type == "error" else None)
+        # A refused post has status 422, which the console notes too.
+        self.page.on(
+            "console", lambda m: self.trouble.append(m.text) if m.type == "error" and "422" not in m.text else None
+        )
         self.page.on("pageerror", lambda error: self.trouble.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.trouble.append(dialog.message))
+        self.page.on("dialog", self._on_dialog)
         self.page.on("request", lambda r: None if r.url.startswith(base) else self.trouble.append(r.url))
+
+    def _on_dialog(self, dialog: Dialog) -> None:
+        """The browser may ask whether to leave a page with a typed secret; nobody else may ask anything."""
+        if dialog.type != "beforeunload":
+            self.trouble.append(dialog.message)
+        dialog.accept()
 
     def check(self) -> None:
         """No trouble so far, nothing wider than the screen, and axe has nothing to say."""
@@ -71,8 +80,7 @@ class Watched:
         assert told == [], json.dumps(told, indent=1)
 
     def check_refused(self) -> None:
-        """A refused post has status 422, which the console notes; the errors come first, and have the focus."""
-        self.trouble = [text for text in self.trouble if "422" not in text]
+        """The page is a refusal: its errors come first, and have the focus."""
         self.check()
         assert self.page.title().startswith("Error")
         expect(self.page.get_by_role("heading", name="There is a problem")).to_be_visible()
@@ -196,6 +204,7 @@ def press_until_focused(page: Page, name: str, key: str = "Tab") -> None:
         page.keyboard.press(key)
         focused = page.evaluate(
             """() => { const e = document.activeElement;
+            if (e === document.body) return '';
             const labels = e.labels ? [...e.labels].map(l => l.textContent) : [];
             return [...labels, e.textContent, e.getAttribute('aria-label') ?? ''].join(' ').replace(/\\s+/g, ' ') }"""
         )
@@ -232,10 +241,12 @@ def test_the_booking_by_keyboard_alone(opened: Opener, demo: Recorder) -> None:
     expect(page.get_by_role("heading", name="Check your answers")).to_be_visible()
     press_until_focused(page, "Send to Demo desk")
     keys.press("Enter")
+    expect(page.get_by_role("link", name="Open localhost")).to_be_visible(timeout=WAIT)
     press_until_focused(page, "Open localhost")
     with page.context.expect_page() as popup:
         keys.press("Enter")
     payment = popup.value
+    expect(payment.get_by_role("button", name="Pay the deposit")).to_be_visible()
     press_until_focused(payment, "Pay the deposit")
     payment.keyboard.press("Enter")
     expect(payment.get_by_role("button", name="Pay the deposit")).to_have_count(0)
@@ -290,27 +301,27 @@ def two_steps(window: Watched, server: Server) -> Page:
 
 def test_steps_are_pages_and_back_loses_nothing(opened: Opener, server: Server) -> None:
     with desk(server, required(TWO_STEPS, "s"), done()) as recorder:
-        window = opened(timezone_id="Asia/Kolkata")
+        window = opened(timezone_id="Europe/Paris")
         page = two_steps(window, server)
         expect(page.get_by_text("Step 1 of 2").first).to_be_visible()
-        expect(page.get_by_text("Second question")).to_be_hidden()
+        expect(page.get_by_role("blockquote").filter(has_text="Second question")).to_be_hidden()
         page.get_by_label("Name").fill("Ada")
         page.get_by_label("Name").press("Enter")
-        expect(page.get_by_text("Second question").first).to_be_visible()
+        expect(page.get_by_role("blockquote").filter(has_text="Second question")).to_be_visible()
         expect(page.get_by_label("Name")).to_be_hidden()
         window.check()
         page.go_back()
         expect(page.get_by_label("Name")).to_have_value("Ada")
         page.get_by_role("button", name="Next").click()
-        expect(page.get_by_role("combobox", name="Time zone")).to_have_value("Asia/Kolkata")
+        expect(page.get_by_role("combobox", name="Time zone")).to_have_value("Europe/Paris")
         page.get_by_label("Date and time").fill("2026-01-02T03:04")
         page.get_by_role("button", name="Check your answers").click()
-        expect(page.get_by_text("2026-01-02T03:04:00+05:30").first).to_be_visible()
+        expect(page.get_by_text("2026-01-02T03:04:00+01:00").first).to_be_visible()
         page.get_by_role("button", name="Send to Demo desk").click()
         window.state("completed")
         sent = recorder.posts[-1].params["inputResponses"]
         assert sent["who"]["content"] == {"name": "Ada"}
-        assert sent["when"]["content"] == {"at": "2026-01-02T03:04:00+05:30"}
+        assert sent["when"]["content"] == {"at": "2026-01-02T03:04:00+01:00"}
 
 
 def test_half_typed_answers_survive_a_reload_and_secrets_do_not(opened: Opener, server: Server) -> None:
@@ -328,20 +339,24 @@ def test_half_typed_answers_survive_a_reload_and_secrets_do_not(opened: Opener, 
         assert "Ada" not in page.evaluate("JSON.stringify({...sessionStorage, ...localStorage})")
 
 
-HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\u202e\u0000 [x](javascript:alert(3)) https://evil.example/"
+HOSTILE = (
+    "<img src=x onerror=alert(1)><script>alert(2)</script>\u202e\u0000 [x](javascript:alert(3)) https://evil.example/"
+)
 
 
 def test_hostile_text_stays_text(opened: Opener, server: Server) -> None:
     """R04, T-23, FM-4: the policy holds, nothing is a link, nothing runs."""
     name = {"type": "string", "title": HOSTILE, "description": HOSTILE}
     kind = {"type": "string", "oneOf": [{"const": HOSTILE, "title": HOSTILE}], "title": HOSTILE}
-    with desk(server, asks("s", HOSTILE, **{HOSTILE: name, "k": kind}), done(HOSTILE, structuredContent={HOSTILE: HOSTILE})):
+    with desk(
+        server, asks("s", HOSTILE, **{HOSTILE: name, "k": kind}), done(HOSTILE, structuredContent={HOSTILE: HOSTILE})
+    ):
         window = opened()
         page = two_steps(window, server)
         window.check()
         assert page.locator("a[href*='evil']").count() == 0
-        page.locator("input[type=text]").first.fill("x")
-        page.locator("input[type=radio]").first.check()
+        page.get_by_role("textbox").first.fill("x")
+        page.get_by_role("radio").first.check()
         page.get_by_role("button", name="Send to Demo desk").click()
         window.state("completed")
         window.check()

@@ -5,7 +5,6 @@ import time
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection
 
@@ -14,7 +13,7 @@ from tests import booking
 from tests.desk import TOOL, always, asks, calls, desk, done
 from tests.person import BOUND, Page, Person
 from tests.processes import Process, serving
-from tests.servers import Answer, Recorder, error, html
+from tests.servers import Answer, Post, Recorder, Step, error, html
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -54,9 +53,7 @@ class Wanderer(Person):
         return self.get(answer.headers["location"])
 
 
-def test_each_round_is_served_by_the_other_process(
-    alice: User, demo: Recorder, tmp_path: Path
-) -> None:
+def test_each_round_is_served_by_the_other_process(alice: User, demo: Recorder, tmp_path: Path) -> None:
     with serving(tmp_path) as one, serving(tmp_path) as two, Wanderer(one.base, two.base) as person:
         person.sign_in("alice")
         booking.start(person)
@@ -80,9 +77,7 @@ def begin(person: Person, topic: str = "cheese") -> Page:
     return person.press("Start")
 
 
-def test_a_killed_process_leaves_unknown_and_the_other_sends_again(
-    alice: User, server: Server, tmp_path: Path
-) -> None:
+def test_a_killed_process_leaves_unknown_and_the_other_sends_again(alice: User, server: Server, tmp_path: Path) -> None:
     """M12: exactly one call until the person decides."""
     hang = Answer(b": still working\n\n", 200, {"content-type": "text/event-stream"}, "hang")
     fast = {"MRTR_LEASE": "1.5", "MRTR_HEARTBEAT": "0.3"}
@@ -119,8 +114,8 @@ def test_a_stopped_process_lets_its_leg_finish(alice: User, server: Server, tmp_
         assert Flow.objects.get().state == "completed"
 
 
-def _slowly(step):  # type: ignore[no-untyped-def]
-    def answer(post):  # type: ignore[no-untyped-def]
+def _slowly(step: Step) -> Step:
+    def answer(post: Post) -> Answer:
         time.sleep(2)
         return step(post)
 
@@ -141,7 +136,7 @@ def test_no_content_is_left_anywhere(alice: User, server: Server, tmp_path: Path
     """Arguments, answers, state, questions, results and errors: not in the database, not in logs at DEBUG."""
     name = {"type": "string", "title": "Name", "maxLength": 40}
     ask = asks(CANARIES["state"], CANARIES["question"], name=name)
-    script = [
+    script: list[Step | Answer] = [
         *(ask, html(500), done(CANARIES["result"])),
         *(ask, lambda post: error(post, -32603, message=CANARIES["trouble"])),
         *(ask, lambda post: error(post, -32602, {"reason": CANARIES["trouble"]})),
@@ -149,7 +144,7 @@ def test_no_content_is_left_anywhere(alice: User, server: Server, tmp_path: Path
         *(ask, Answer(CANARIES["trouble"].encode(), 200, {"content-type": "application/json"})),
         *(ask, Answer(CANARIES["trouble"].encode(), then="cut")),
     ]
-    steps = [step if callable(step) else always(step) for step in script]
+    steps = [always(step) if isinstance(step, Answer) else step for step in script]
     with (
         desk(server, *steps),
         serving(tmp_path, MRTR_LOG_LEVEL="DEBUG") as one,
@@ -183,7 +178,7 @@ def _one_flow(person: Person) -> str:
 def _scan(process: Process) -> None:
     found = {"log": process.log.read_bytes()}
     if connection.vendor == "sqlite":
-        base = Path(settings.DATABASES["default"]["NAME"])
+        base = Path(str(connection.settings_dict["NAME"]))
         found |= {path.name: path.read_bytes() for path in base.parent.glob(f"{base.name}*")}
         assert len(found) > 1
     found["tables"] = _dump()

@@ -1,15 +1,16 @@
 """The wizard: start form, the current page of a flow, check page, answers, stop, send again, content of results."""
 
 import contextlib
+import functools
 import hashlib
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from mrtr_web import catalog, forms, results, steps, wizard
 from mrtr_web.flow import State
@@ -17,7 +18,7 @@ from mrtr_web.models import Flow, Server
 from mrtr_web.schema import read
 from mrtr_web.schema.spec import SchemaFault
 from mrtr_web.views.catalog import refreshed
-from mrtr_web.views.web import SignedIn, signed_in
+from mrtr_web.views.web import Request, SignedIn, signed_in
 from mrtr_web.wizard import Record
 
 Context = dict[str, Any]
@@ -30,6 +31,16 @@ PAGES = {
     State.COMPLETED: "flows/result.html",
     State.FAILED: "flows/failed.html",
 }
+
+
+def posted(view: Callable[[Request, uuid.UUID], HttpResponse]) -> Callable[[Request, uuid.UUID], HttpResponse]:
+    """For posts; whoever comes any other way, by reload or bookmark, is led to the flow's current page."""
+
+    @functools.wraps(view)
+    def led(request: Request, flow_id: uuid.UUID) -> HttpResponse:
+        return view(request, flow_id) if request.method == "POST" else redirect("flow", flow_id)
+
+    return led
 
 
 @signed_in
@@ -143,7 +154,7 @@ def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     return render(request, PAGES.get(state, "flows/over.html"), context)
 
 
-@require_POST
+@posted
 @signed_in
 def check(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """The answers as they will be sent, with a way back to each; sends nothing."""
@@ -159,7 +170,7 @@ def check(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     return render(request, "flows/check.html", _context(row, record) | {"round_form": form, "hidden": hidden})
 
 
-@require_POST
+@posted
 @signed_in
 def answer(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """Send the round."""
@@ -175,7 +186,7 @@ def answer(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     return redirect("flow", row.pk)
 
 
-@require_POST
+@posted
 @signed_in
 def stop(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """Stop this request. Nothing is sent."""
@@ -184,7 +195,7 @@ def stop(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     return redirect("flow", row.pk)
 
 
-@require_POST
+@posted
 @signed_in
 def again(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """Send the same leg again, after it was not sent or is unknown, or call again for a state-only round."""
@@ -242,7 +253,7 @@ def _context(row: Flow, record: Record | None) -> Context:
         "kind": {method: kind for kind, method in catalog.METHODS.items()}[row.method],
         "repeatable": operation is not None and operation.repeatable,
         "asked_so_far": row.round,
-        "messages": [(m.sent, json.dumps(m.body, indent=2, ensure_ascii=False)) for m in record.messages]
+        "raw_messages": [(m.sent, json.dumps(m.body, indent=2, ensure_ascii=False)) for m in record.messages]
         if record
         else [],
         "error": record.error if record else None,

@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("url")
         parser.add_argument("--name", default="")
         parser.add_argument("--bearer-env", default="", metavar="VAR")
-        parser.add_argument("--capabilities", default="elicitation", metavar="elicitation,sampling,roots")
+        parser.add_argument("--capabilities", default="elicitation", help="what is declared: elicitation, or nothing")
         parser.add_argument("--groups", default="", help="comma separated; none: everybody")
         parser.add_argument("--allow-private", action="store_true", help="loopback and private networks")
 
@@ -42,6 +42,6 @@ class Command(BaseCommand):
 
 def _capabilities(text: str) -> list[str]:
     names = list(filter(None, map(str.strip, text.split(","))))
-    if unknown := set(names) - {"elicitation", "sampling", "roots"}:
-        raise CommandError(f"unknown capability: {', '.join(sorted(unknown))}")
+    if unknown := set(names) - {"elicitation"}:
+        raise CommandError(f"this version cannot show {', '.join(sorted(unknown))}: declare elicitation, or nothing")
     return names
