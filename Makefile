@@ -4,12 +4,18 @@ PORT ?= 8000
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check format bench lock
+.PHONY: run test test-postgres check format bench lock
 
 run: $(VENV)/.run
 	@$(BIN)/python -m mrtr_web.demo.tryout --port $(PORT)
 
 test: $(VENV)/.test
+	@sh .ci/chromium.sh
+	$(BIN)/python -m pytest $(ARGS)
+
+# The same tests on PostgreSQL; the database itself need not exist, a test database is made beside it.
+test-postgres: export DATABASE_URL ?= postgresql://postgres@127.0.0.1:5432/mrtr
+test-postgres: $(VENV)/.test
 	@sh .ci/chromium.sh
 	$(BIN)/python -m pytest $(ARGS)
 

@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from mrtr_web.fields import JSONText
 from mrtr_web.flow import OPEN, State
 
 
@@ -39,11 +40,11 @@ class Server(models.Model):
         max_length=100, blank=True, help_text=_("Name of the environment variable that holds a bearer token.")
     )
     allow_private = models.BooleanField(default=False)
-    capabilities = models.JSONField(default=list)
+    capabilities = JSONText(default=list)
     enabled = models.BooleanField(default=True)
     groups: "models.ManyToManyField[Any, Any]" = models.ManyToManyField("auth.Group", blank=True)
-    discovered = models.JSONField(null=True, blank=True, editable=False)
-    offers = models.JSONField(default=dict, editable=False)
+    discovered = JSONText(null=True, blank=True, editable=False)
+    offers = JSONText(default=dict, editable=False)
     listed_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
@@ -110,8 +111,8 @@ class Round(models.Model):
 
     flow = models.ForeignKey(Flow, models.CASCADE, related_name="rounds")
     number = models.PositiveIntegerField()
-    kinds = models.JSONField()
-    actions = models.JSONField(null=True)
+    kinds = JSONText()
+    actions = JSONText(null=True)
     asked_at = models.DateTimeField(db_default=Now())
     answered_at = models.DateTimeField(null=True)
 

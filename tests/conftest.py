@@ -8,7 +8,8 @@ import pytest
 from django.conf import settings as site
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.db import connections
+from django.db import connection, connections
+from django.db.backends.postgresql.base import DatabaseWrapper as PostgresConnection
 from pytest_django import Settings
 
 from mrtr_web.demo.server import build
@@ -69,6 +70,8 @@ def app(transactional_db: None, static_root: Path) -> Iterator[str]:
     with serve(application, lifespan="on") as base:
         yield base
     connections.close_all()
+    if isinstance(connection, PostgresConnection):
+        connection.close_pool()
 
 
 @pytest.fixture

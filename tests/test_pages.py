@@ -7,8 +7,9 @@ import pytest
 from django.contrib.auth.models import User
 
 from mrtr_web.models import Finding, Flow, SealedRecord, Server, Session
+from mrtr_web.sessions import end_session
 from tests.desk import TOOL, always, asks, calls, desk, done, required
-from tests.person import Page, Person
+from tests.person import BOUND, Page, Person
 from tests.servers import Answer, Step, error, free_port, html, raw_json, result
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -215,10 +216,7 @@ def test_a_lost_key_cookie_is_said_and_the_typed_answers_are_shown(person: Perso
 def test_a_post_after_the_session_ended_shows_what_was_typed(person: Person, server: Server) -> None:
     with desk(server, asks()):
         begin(person)
-        for session in Session.objects.all():
-            from mrtr_web.sessions import end_session
-
-            end_session(session.pk)
+        end_session(Session.objects.get().pk)
         person.fill("Name", " typed with care ")
         person.press("Send")
         assert person.page.status == 403
@@ -357,6 +355,53 @@ def test_state_only_rounds_go_on_by_themselves_and_stop_at_a_bound(person: Perso
         person.until("completed")
         assert [post.params.get("requestState") for post in calls(recorder)] == [None, "wait 1", "wait 2"]
         assert all("inputResponses" not in post.params for post in calls(recorder))
+
+
+HANGING = Answer(b": still working\n\n", 200, {"content-type": "text/event-stream"}, "hang")
+
+
+def hanging(person: Person) -> Page:
+    """A flow whose leg hangs: its page says that it runs."""
+    person.get(TOOL)
+    person.fill("Topic", "cheese")
+    page = person.press("Start")
+    assert page.state == "running"
+    return page
+
+
+def test_stopping_closes_the_stream_and_drops_what_comes_late(person: Person, server: Server) -> None:
+    """H07, T-32"""
+    with desk(server, always(HANGING)) as recorder:
+        hanging(person)
+        person.press("Stop this request")
+        assert person.page.state == "stopped"
+        assert recorder.gone.wait(BOUND)
+
+
+def test_the_end_of_the_session_closes_the_stream(person: Person, server: Server) -> None:
+    with desk(server, always(HANGING)) as recorder:
+        hanging(person)
+        end_session(Session.objects.get().pk)
+        assert recorder.gone.wait(BOUND)
+        assert Flow.objects.get().state == "expired"
+
+
+def test_a_missing_record_expires_an_open_flow(person: Person, server: Server) -> None:
+    with desk(server, asks()):
+        begin(person)
+        SealedRecord.objects.all().delete()
+        assert person.get(person.page.path).state == "expired"
+
+
+def test_a_record_moved_to_another_person_does_not_open(person: Person, app: str, server: Server, bob: User) -> None:
+    with desk(server, asks(message="a secret question")), Person(app) as other:
+        begin(person)
+        other.sign_in("bob")
+        Flow.objects.update(user=bob)
+        SealedRecord.objects.update(session=Session.objects.get(user=bob))
+        page = other.get(person.page.path)
+        assert "a secret question" not in page.response.text
+        assert page.state in ("waiting", "expired")
 
 
 def test_a_result_says_what_the_server_said(person: Person, server: Server) -> None:

@@ -1,0 +1,108 @@
+"""What a leg costs through the app, against the same leg by the relay alone, in pairs; and the pure parts.
+
+Prints medians and what lies between the quartiles. Nothing here passes or fails.
+"""
+
+import asyncio
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import tests.env  # noqa: F401  settings, before Django reads them
+
+PAIRS = 100
+WARM_UP = 10
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["DATABASE_URL"] = f"sqlite:///{folder}/bench.sqlite3"
+        os.environ["DJANGO_SETTINGS_MODULE"] = "mrtr_web.settings"
+        subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], check=True)
+        import django
+
+        django.setup()
+        _pure()
+        _legs(Path(folder))
+
+
+def _pure() -> None:
+    from mrtr_web import forms, vault
+    from mrtr_web.schema import read
+
+    keys = vault.Keys(bytes(32), vault.peppers(["server key"]))
+    binding = vault.Binding(1, "f", 1, 1, "tools/call", 1)
+    record = vault.Record(method="tools/call", params={}, capabilities={}, request_state="x" * 65536)
+    blob = vault.close(record, keys, binding)
+    _report("seal a record of 64 kB", _timed(lambda: vault.close(record, keys, binding), 200))
+    _report("open a record of 64 kB", _timed(lambda: vault.open_record(blob, keys, binding), 200))
+    schema = {"type": "object", "properties": {f"f{n}": {"type": "string", "title": "T"} for n in range(100)}}
+
+    def draw() -> None:
+        str(forms.build(read.read_elicitation(schema), prefix="s0", data=None, initial=None, zone="UTC"))
+
+    _report("build and render a form of 100 fields", _timed(draw, 20))
+
+
+def _legs(folder: Path) -> None:
+    from django.contrib.auth.models import User
+
+    from mrtr_web import relay
+    from mrtr_web.models import Server
+    from tests.desk import TOOL, desk, done
+    from tests.person import Person
+    from tests.processes import serving
+
+    User.objects.create_user("alice", password="alice's password")
+    server = Server.objects.create(slug="demo", name="Bench", url="", allow_private=True, capabilities=["elicitation"])
+    limits = relay.Limits(5, 20, 60, 2**24)
+    call = relay.Call("tools/call", {"name": "ask", "arguments": {"topic": "x"}}, {})
+    with desk(server, done()), serving(folder) as process, Person(process.base) as person, asyncio.Runner() as loop:
+        person.sign_in("alice")
+        person.get(TOOL)
+        person.fill("Topic", "x")
+        form, _, _ = person.page.button("Start")
+        endpoint = relay.Endpoint(Server.objects.get().url, allow_private=True)
+
+        def through_the_app() -> None:
+            data = form.data() | {"flow": [str(uuid.uuid4())]}
+            person.client.post(TOOL, data=data, headers={"Origin": person.base}, follow_redirects=False)
+
+        pairs = [
+            (
+                _once(lambda: loop.run(relay.send(endpoint, call, limits))),
+                _once(through_the_app),
+                _once(lambda: person.client.get("/flows/")),
+            )
+            for _ in range(WARM_UP + PAIRS)
+        ][WARM_UP:]
+    _report("a leg by the relay alone", [pair[0] for pair in pairs])
+    _report("a leg through the app (post to redirect)", [pair[1] for pair in pairs])
+    _report("a page (my requests)", [pair[2] for pair in pairs])
+    ratios = [pair[1] / pair[0] for pair in pairs]
+    print(f"{'paired ratio of the two legs':45} {statistics.median(ratios):8.2f}")
+
+
+def _once(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def _timed(work: Callable[[], object], times: int) -> list[float]:
+    return [_once(work) for _ in range(times)]
+
+
+def _report(what: str, seconds: list[float]) -> None:
+    low, middle, high = (value * 1000 for value in statistics.quantiles(seconds, n=4))
+    print(f"{what:45} {middle:8.2f} ms  ({low:.2f} to {high:.2f})")
+
+
+if __name__ == "__main__":
+    main()
