@@ -16,6 +16,7 @@ from servestatic import ServeStaticASGI
 django_application = get_asgi_application()
 
 from mrtr_web import egress, ledger
+from mrtr_web.middleware import PAGE_HEADERS
 from mrtr_web.runner import runner, threaded
 from mrtr_web.sessions import SessionStore
 
@@ -28,6 +29,10 @@ log = logging.getLogger(__name__)
 SWEEP_EVERY = 60.0
 
 
+class TooLarge(Exception):
+    """The body of this request is over the cap."""
+
+
 class BodyCap:
     """Reads a request's body into memory, up to a cap, before Django sees it: nothing typed is spooled to disk.
 
@@ -38,11 +43,14 @@ class BodyCap:
         self.app, self.limit = app, limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
+        if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        body = await self._body(receive)
-        if body is None:
+        try:
+            body = await self._body(receive)
+        except TooLarge:
             return await _too_large(send)
+        if body is None:
+            return None
         pending = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def replay() -> MutableMapping[str, Any]:
@@ -51,23 +59,25 @@ class BodyCap:
         return await self.app(scope, replay, send)
 
     async def _body(self, receive: Receive) -> bytes | None:
+        """The whole body; None where the browser went away before its end. Raises TooLarge."""
         chunks: list[bytes] = []
         size = 0
         while True:
             message = await receive()
             if message["type"] != "http.request":
-                return b"".join(chunks)
+                return None
             chunks.append(message.get("body", b""))
             size += len(chunks[-1])
             if size > self.limit:
-                return None
+                raise TooLarge
             if not message.get("more_body", False):
                 return b"".join(chunks)
 
 
 async def _too_large(send: Send) -> None:
     text = b"What you sent is too large. Go back, shorten it and send it again."
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
+    headers = [(name.lower().encode(), value.encode()) for name, value in PAGE_HEADERS.items()]
+    headers.append((b"content-type", b"text/plain; charset=utf-8"))
     await send({"type": "http.response.start", "status": 413, "headers": headers})
     await send({"type": "http.response.body", "body": text})
 
@@ -99,7 +109,13 @@ async def _sweep() -> None:
 
 
 capped = BodyCap(
-    ServeStaticASGI(django_application, root=settings.STATIC_ROOT, prefix=settings.STATIC_URL),
+    ServeStaticASGI(
+        django_application,
+        root=settings.STATIC_ROOT,
+        prefix=settings.STATIC_URL,
+        allow_all_origins=False,
+        add_headers_function=lambda headers, path, url: headers.update(PAGE_HEADERS | {"Cache-Control": "max-age=300"}),
+    ),
     settings.CONFIG.max_request_bytes,
 )
 

@@ -1,13 +1,14 @@
 """Servers and what they offer: who may see what, discovery, listings, and operations with their input schema."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
+from django.db import connection
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 from mcp.shared.uri_template import UriTemplate
@@ -24,6 +25,8 @@ LISTINGS = {
 _CAPABILITY = {"tools": "tools", "prompts": "prompts", "resources": "resources", "templates": "resources"}
 METHODS = {"tools": "tools/call", "prompts": "prompts/get", "resources": "resources/read"}
 FRESH_FOR = timedelta(minutes=5)
+LISTING_SECONDS = 15.0
+"""A person waits for a listing; longer is a fault of the server."""
 Object = dict[str, Any]
 
 
@@ -57,7 +60,8 @@ class Operation:
     @property
     def repeatable(self) -> bool:
         """The server says, or the method implies, that sending twice does no harm. A claim, never a guarantee."""
-        return self.method != "tools/call" or bool(self.hints.get("readOnlyHint") or self.hints.get("idempotentHint"))
+        claims = (self.hints.get("readOnlyHint"), self.hints.get("idempotentHint"))
+        return self.method != "tools/call" or any(claim is True for claim in claims)
 
 
 def visible(user: AbstractUser) -> QuerySet[Server]:
@@ -90,16 +94,23 @@ def capabilities(server: Server) -> Object:
 
 
 def refresh(server: Server) -> None:
-    """Ask the server what it offers and store it. Raises relay.RelayError."""
-    found = async_to_sync(_ask)(endpoint(server))
+    """Ask the server what it offers and store it. Raises relay.RelayError.
+
+    The database connection is given back meanwhile: a server that hangs must not keep others from theirs.
+    """
+    target = endpoint(server)
+    connection.close()
+    found = async_to_sync(_ask)(target)
     server.discovered, server.offers, server.listed_at = found["discovered"], found["offers"], timezone.now()
     server.save(update_fields=["discovered", "offers", "listed_at"])
 
 
 async def _ask(target: relay.Endpoint) -> Object:
-    bounds = limits()
+    whole = limits()
+    bounds = replace(whole, silence=min(whole.silence, LISTING_SECONDS), total=min(whole.total, LISTING_SECONDS))
     discovered = await relay.discover(target, bounds)
-    offered = discovered.get("capabilities") or {}
+    offered = discovered.get("capabilities")
+    offered = offered if isinstance(offered, dict) else {}
     offers = {
         kind: await relay.listing(target, bounds, method)
         for kind, method in LISTINGS.items()
@@ -115,8 +126,8 @@ def is_stale(server: Server) -> bool:
 
 def operations(server: Server) -> dict[str, list[Operation]]:
     """What the server offers, by kind, from the stored listing; malformed entries hide only themselves."""
-    tools = [_tool(server, entry) for entry in server.offers.get("tools", []) if _named(entry, "name")]
-    prompts = [_prompt(server, entry) for entry in server.offers.get("prompts", []) if _named(entry, "name")]
+    tools = [_tool(server, entry) for entry in server.offers.get("tools", []) if _addressable(entry)]
+    prompts = [_prompt(server, entry) for entry in server.offers.get("prompts", []) if _addressable(entry)]
     templates = [
         _template(server, entry)
         for entry in server.offers.get("templates", [])
@@ -136,10 +147,12 @@ def find(server: Server, kind: str, name: str) -> Operation | None:
 
 
 def resource(server: Server, uri: str) -> Operation:
-    """Reading by URI: through the template that matches it, else as it stands."""
-    for each in operations(server)["templates"]:
-        if uri == each.name or UriTemplate.parse(each.name).match(uri) is not None:
-            return each
+    """Reading by URI: the template of that name, else the listed resource, else the template that matches."""
+    templates = operations(server)["templates"]
+    listed = any(entry["uri"] == uri for entry in resources(server))
+    fitting = [] if listed else [each for each in templates if UriTemplate.parse(each.name).match(uri) is not None]
+    for each in [each for each in templates if each.name == uri] + fitting:
+        return each
     schema = {
         "type": "object",
         "properties": {"uri": {"type": "string", "format": "uri", "title": "URI"}},
@@ -150,13 +163,28 @@ def resource(server: Server, uri: str) -> Operation:
 
 def of_flow(server: Server, method: str, name: str) -> Operation | None:
     """The operation that a flow was started from, if the server still lists it."""
+    if method == "resources/read" and not name:
+        return resource(server, "")
     if method == "resources/read":
-        return find(server, "templates", name) if name else resource(server, "")
+        return find(server, "templates", name)
     return find(server, "tools" if method == "tools/call" else "prompts", name)
+
+
+def titles(server: Server) -> dict[tuple[str, str], str]:
+    """The titles of all operations, by method and name."""
+    return {(each.method, each.name): each.title for kind in operations(server).values() for each in kind}
 
 
 def _named(entry: object, key: str) -> bool:
     return isinstance(entry, dict) and isinstance(entry.get(key), str) and entry[key] != ""
+
+
+def _addressable(entry: object) -> bool:
+    """Whether it has a name that can stand in the path of a page."""
+    if not isinstance(entry, dict) or not _named(entry, "name"):
+        return False
+    name = entry["name"]
+    return "\n" not in name and not {".", "..", ""} & set(name.split("/"))
 
 
 def _parsable(template: str) -> bool:

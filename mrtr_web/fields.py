@@ -9,6 +9,9 @@ from django.db import models
 class JSONText(models.TextField):  # type: ignore[type-arg]
     """JSON as text. jsonb would reorder keys, and so the fields of forms (T-8), and refuse U+0000."""
 
+    _pyi_private_set_type: Any  # for the type checker: any JSON
+    _pyi_private_get_type: Any
+
     def from_db_value(self, value: str | None, *_: object) -> Any:
         return None if value is None else json.loads(value)
 

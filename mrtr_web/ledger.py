@@ -51,15 +51,22 @@ def _audit(flow_id: uuid.UUID, event: str, by: int | None, before: str, after: S
     AuditEntry.objects.create(flow_id=flow_id, event=event, by_id=by, before=before, after=after, round=round_number)
 
 
+class SessionOver(Exception):
+    """The session that this should be kept under has ended meanwhile."""
+
+
 def begin(row: Flow, *, session: int, sealed: bytes, lease: float) -> uuid.UUID | None:
-    """Open a flow with its record and first leg. None where this flow id exists already (a double click)."""
+    """Open a flow with its record and first leg. None where this flow id exists already (a double click).
+
+    Raises SessionOver.
+    """
     leg = uuid.uuid4()
     row.leg = leg
     row.state = State.RUNNING
     try:
         with transaction.atomic():
-            if not Session.objects.select_for_update().filter(pk=session).exists():
-                return None
+            if Session.objects.select_for_update().filter(pk=session).first() is None:
+                raise SessionOver
             row.save(force_insert=True)
             SealedRecord.objects.create(flow=row, session_id=session, sealed=sealed)
             _start_leg(row.pk, leg, 0, lease)
@@ -75,32 +82,28 @@ def _start_leg(flow_id: uuid.UUID, leg: uuid.UUID, round_number: int, lease: flo
 
 
 def claim(
-    flow_id: uuid.UUID,
+    seen: Flow,
     event: Event,
     *,
-    round_number: int,
     by: int,
     sealed: bytes,
     lease: float,
-    leg: uuid.UUID | None = None,
     actions: tuple[str, ...] | None = None,
 ) -> uuid.UUID | None:
     """Take (flow, round) for one leg: mint the leg's id and seal what it sends. None where another was first.
 
-    `leg`, where given, is the leg that must still be the flow's last one.
+    `seen` is the flow as it was read together with the record: its state, round and leg must still be the same.
     """
-    new, still = uuid.uuid4(), Q(round=round_number)
-    if leg is not None:
-        still &= Q(leg=leg)
+    new, still = uuid.uuid4(), Q(state=seen.state, round=seen.round, leg=seen.leg)
     with transaction.atomic():
-        if not move(flow_id, event, by=by, where=still, leg=new, outcome=""):
+        if not move(seen.pk, event, by=by, where=still, leg=new, outcome=""):
             return None
-        if not SealedRecord.objects.filter(pk=flow_id).update(sealed=sealed):
+        if not SealedRecord.objects.filter(pk=seen.pk).update(sealed=sealed):
             transaction.set_rollback(True)
             return None
-        _start_leg(flow_id, new, round_number, lease)
+        _start_leg(seen.pk, new, seen.round, lease)
         if actions is not None:
-            Round.objects.filter(flow_id=flow_id, number=round_number).update(actions=list(actions), answered_at=Now())
+            Round.objects.filter(flow_id=seen.pk, number=seen.round).update(actions=list(actions), answered_at=Now())
     return new
 
 

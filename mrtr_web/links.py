@@ -61,9 +61,15 @@ def _refusal(url: str, parts: SplitResult, host: str, own_hosts: Collection[str]
         return "host"
     if parts.scheme == "http" and not _is_loopback(host):
         return "insecure"
-    if host in own_hosts:  # cookies ignore ports: a page there could read ours
+    if _plain(host) in {_plain(own) for own in own_hosts}:  # cookies ignore ports: a page there could read ours
         return "own_host"
     return ""
+
+
+def _plain(host: str) -> str:
+    """One spelling for all that browsers take for the same host."""
+    host = unicodedata.normalize("NFKC", host).replace("\u3002", ".").rstrip(".").lower()
+    return "127.0.0.1" if host.startswith("127.") and host.replace(".", "").isdigit() else host
 
 
 def _is_loopback(host: str) -> bool:

@@ -20,6 +20,13 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "trusted-types 'none'",
     )
 )
+PAGE_HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=()",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
 Handler = Callable[[HttpRequest], HttpResponse]
 
 
@@ -31,10 +38,8 @@ class PagePolicy:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
-        response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
-        response.headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=()")
-        response.headers["Cache-Control"] = "no-store"
+        for name, value in PAGE_HEADERS.items():
+            response.headers.setdefault(name, value)
         return response
 
 

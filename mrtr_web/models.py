@@ -61,7 +61,7 @@ class Flow(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="flows")
     server = models.ForeignKey(Server, models.CASCADE, related_name="flows")
     method = models.CharField(max_length=40)
-    name = models.CharField(max_length=300, blank=True)
+    name = models.TextField(blank=True)
     """The tool's or prompt's name, or the URI template. A resource's URI is content and lives in the record."""
     state = models.CharField(max_length=12, choices=[(s.value, s.value) for s in State], default=State.RUNNING)
     round = models.PositiveIntegerField(default=0)

@@ -1,7 +1,6 @@
 """A final result as blocks that a template can show without knowing MCP. Nothing is fetched, nothing trusted (D10)."""
 
 import base64
-import binascii
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -61,7 +60,7 @@ def content(result: Mapping[str, Any], number: int) -> tuple[bytes, str, bool] |
     mime = str(entry.get("mimeType") or "application/octet-stream")
     data = _decoded(entry.get("data", entry.get("blob")))
     if data is None and isinstance(entry.get("text"), str):
-        return entry["text"].encode(), "text/plain", False
+        return entry["text"].encode(errors="replace"), "text/plain; charset=utf-8", False
     return None if data is None else (data, *_safe(mime, data))
 
 
@@ -111,7 +110,7 @@ def _block(number: int, role: str, entry: Mapping[str, Any]) -> Block:
 def _decoded(data: object) -> bytes | None:
     try:
         return base64.b64decode(data, validate=True) if isinstance(data, str) else None
-    except binascii.Error:
+    except ValueError:
         return None
 
 

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+MAX_STEPS = 20
+"""Steps that one round may have: more cannot be one form that a browser sends."""
+
 
 class Kind(StrEnum):
     FORM = "form"
@@ -91,6 +94,8 @@ def read(
         raise BrokenRule("MR-13")
     if state is not None and len(state.encode(errors="surrogatepass")) > max_state_bytes:
         raise BrokenRule("STATE-SIZE")
+    if requests is not None and len(requests) > MAX_STEPS:
+        raise BrokenRule("ROUND-SIZE")
     findings: list[str] = []
     steps = tuple(_step(key, entry, capabilities, findings) for key, entry in (requests or {}).items())
     return Round(steps, state, tuple(dict.fromkeys(findings)))

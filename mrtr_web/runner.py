@@ -49,11 +49,12 @@ class Runner:
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: dict[asyncio.Task[None], Job] = {}
-        self._flights: dict[uuid.UUID, asyncio.Task[Outcome]] = {}
+        self._flights: dict[uuid.UUID, tuple[uuid.UUID, asyncio.Task[Outcome]]] = {}
+        self._draining = False
 
     def start(self) -> None:
         """Take legs from now on, on the running loop. Called by the ASGI lifespan."""
-        self._loop = asyncio.get_running_loop()
+        self._loop, self._draining = asyncio.get_running_loop(), False
 
     def launch(self, job: Job) -> concurrent.futures.Future[None]:
         """Send a leg, from any thread. The future is done when the flow has moved on."""
@@ -69,12 +70,16 @@ class Runner:
             self._loop.call_soon_threadsafe(self._abort, flow)
 
     async def drain(self, limit: float) -> None:
-        """Let running legs finish for `limit` seconds, then mark the rest and stop them."""
+        """No new legs; let running ones finish for `limit` seconds, then mark the rest and stop them."""
+        self._draining = True
         if self._tasks:
             await asyncio.wait(list(self._tasks), timeout=limit)
-        for task, job in list(self._tasks.items()):
+        left = dict(self._tasks)
+        for task, job in left.items():
             task.cancel()
             await threaded(ledger.abandon, job.flow, job.leg)
+        if left:
+            await asyncio.wait(left)
         self._loop = None
 
     def _spawn(self, job: Job, done: concurrent.futures.Future[None]) -> None:
@@ -90,17 +95,25 @@ class Runner:
         done.set_result(None)
 
     def _abort(self, flow: uuid.UUID) -> None:
-        if flight := self._flights.get(flow):
-            flight.cancel()
+        if flow in self._flights:
+            self._flights[flow][1].cancel()
 
     async def _run(self, job: Job) -> None:
         following: Job | None = job
+        task = asyncio.current_task()
+        assert task is not None
         while following is not None:
+            self._tasks[task] = following
+            if self._draining:
+                await threaded(ledger.abandon, following.flow, following.leg)
+                return
             outcome = await self._fly(following)
             again = await self._write(following, outcome) if outcome is not None else None
             if again is None:
                 return
             await asyncio.sleep(again.pause)
+            if self._draining:
+                return
             following = await threaded(again.claim)
 
     async def _fly(self, job: Job) -> Outcome | None:
@@ -109,12 +122,13 @@ class Runner:
             return None
         flight = asyncio.create_task(self._exchange(job))
         pulse = asyncio.create_task(self._beat(job))
-        self._flights[job.flow] = flight
+        self._flights[job.flow] = job.leg, flight
         try:
             await asyncio.wait({flight, pulse}, return_when=asyncio.FIRST_COMPLETED)
             return flight.result() if flight.done() and not flight.cancelled() else None
         finally:
-            self._flights.pop(job.flow, None)
+            if self._flights.get(job.flow, (None,))[0] == job.leg:
+                del self._flights[job.flow]
             pulse.cancel()
             flight.cancel()
             await asyncio.wait({flight, pulse})

@@ -54,6 +54,10 @@ class SessionStore(SessionBase):
     row: Session | None = None
     new_secret: bytes | None = None
 
+    def _validate_session_key(self, key: str | None) -> bool:
+        """A key of ours: other characters would reach the database, and PostgreSQL refuses some."""
+        return key is not None and key.isascii() and key.isalnum() and len(key) >= 8
+
     def load(self) -> dict[str, Any]:
         self.row = Session.objects.filter(session_key=self.session_key, expire_date__gt=timezone.now()).first()
         if self.row is None:

@@ -77,7 +77,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
-LOGOUT_REDIRECT_URL = "login"
+LOGOUT_REDIRECT_URL = "/accounts/login/?bye"
 
 SECURE_COOKIES = not CONFIG.loopback_http
 COOKIE_PREFIX = "__Host-" if SECURE_COOKIES else ""
@@ -104,7 +104,8 @@ X_FRAME_OPTIONS = "DENY"
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = CONFIG.max_request_bytes
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
-DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
+FILE_UPLOAD_MAX_MEMORY_SIZE = CONFIG.max_request_bytes  # above it Django would spool bodies to disk
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000  # more than a round can hold
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English")]
@@ -124,5 +125,6 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "loggers": {"django.request": {"level": "ERROR"}},  # a refused form is no news for an operator
     "root": {"handlers": ["stderr"], "level": CONFIG.log_level},
 }

@@ -23,7 +23,7 @@ class Page:
 
     number: int
     step: Step
-    action: Action | None
+    action: Action | None = None
     form: forms.StepForm | None = None
     link: links.Link | None = None
     repeated: bool = False
@@ -141,24 +141,26 @@ def _page(
     own_hosts: Collection[str],
     before: tuple[Object, Object] | None,
 ) -> Page:
-    page = Page(number, step, _action(step, data, f"s{number}-action"))
+    page = Page(number, step)
     if step.kind is Kind.URL and step.showable:
         page.link = links.judge(step.url, own_hosts)
     earlier = _earlier(step, before)
     if step.kind is Kind.FORM:
         content = (earlier or {}).get("content")
         page.form = _form(step, data, content if isinstance(content, dict) else None, page.prefix, zone)
+    has_fields = page.form is not None and bool(page.form.fields)
+    page.action = _action(data, f"{page.prefix}-action", Action.ACCEPT if has_fields else None)
     page.repeated = earlier is not None
     page.declined_before = earlier is not None and earlier.get("action") == Action.DECLINE
     return page
 
 
-def _action(step: Step, data: Mapping[str, Any] | None, name: str) -> Action | None:
-    """What the person chose. A form is answered unless they say otherwise; a URL asks for an explicit word."""
+def _action(data: Mapping[str, Any] | None, name: str, default: Action | None) -> Action | None:
+    """What the person chose. A form with fields is answered unless they say otherwise; all else asks for a word."""
     try:
         return Action(str((data or {}).get(name, "")))
     except ValueError:
-        return Action.ACCEPT if step.kind is Kind.FORM and step.schema.get("properties") else None
+        return default
 
 
 def _form(

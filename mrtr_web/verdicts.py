@@ -92,7 +92,7 @@ def _judge_error(record: Record, round_number: int, error: relay.RelayError) -> 
 
 
 def _judge_refusal(record: Record, round_number: int, error: relay.Refused) -> Verdict:
-    code = f"refused:{error.code}"
+    code = f"refused:{error.code}" if abs(error.code) < 10**9 else "refused"
     if error.code == -32602 and record.request_state is not None:
         code = "step_expired"
     told = {"code": error.code, "message": error.message, "data": error.data}

@@ -15,13 +15,14 @@ from django.db import connection, transaction
 from django.db.models import Q
 
 from mrtr_web import catalog, ledger, relay, rounds, steps, vault
-from mrtr_web.flow import Event, next_params
-from mrtr_web.models import Flow, Person, SealedRecord
+from mrtr_web.flow import Event, State, next_params
+from mrtr_web.models import Flow, Person, SealedRecord, Session
 from mrtr_web.runner import Again, Job, Outcome, runner
 from mrtr_web.sessions import Visitor
 from mrtr_web.verdicts import judge
 
 Unreadable = vault.Unreadable
+SessionOver = ledger.SessionOver
 Record = vault.Record
 Object = dict[str, Any]
 Launched = concurrent.futures.Future[None]
@@ -46,12 +47,19 @@ def flow_of(user_id: int, flow_id: uuid.UUID) -> Flow | None:
     return Flow.objects.select_related("server").filter(user=user_id, pk=flow_id).first()
 
 
-def open_record(visitor: Visitor, row: Flow) -> Record:
-    """The content of a flow. Raises Unreadable where this browser does not hold it."""
-    sealed = SealedRecord.objects.filter(pk=row.pk, session=visitor.session).first()
+def open_flow(visitor: Visitor, flow_id: uuid.UUID) -> tuple[Flow, Record]:
+    """A flow and its content, read in one statement, so that they belong together.
+
+    Raises Unreadable where this browser does not hold the content.
+    """
+    found = SealedRecord.objects.select_related("flow__server").filter(
+        pk=flow_id, session=visitor.session, flow__user=visitor.user
+    )
+    sealed = found.first()
     if sealed is None:
         raise Unreadable
-    return vault.open_record(bytes(sealed.sealed), _keys(visitor), _binding(visitor, row, row.round))
+    row = sealed.flow
+    return row, vault.open_record(bytes(sealed.sealed), _keys(visitor), _binding(visitor, row, row.round))
 
 
 def is_elsewhere(row: Flow, visitor: Visitor) -> bool:
@@ -68,10 +76,12 @@ def expire_without_record(row: Flow) -> Flow:
 
 
 def start(visitor: Visitor, operation: catalog.Operation, flow_id: uuid.UUID, params: Object) -> Launched | None:
-    """Open a flow and send its first leg. None where this start form was sent before (a double click)."""
+    """Open a flow and send its first leg. None where this start form was sent before (a double click).
+
+    Raises SessionOver.
+    """
     server = operation.server
-    name = operation.name[: Flow._meta.get_field("name").max_length]
-    row = Flow(pk=flow_id, user_id=visitor.user, server=server, method=operation.method, name=name)
+    row = Flow(pk=flow_id, user_id=visitor.user, server=server, method=operation.method, name=operation.name)
     record = Record(
         method=operation.method,
         params=params,
@@ -107,28 +117,35 @@ def answer(visitor: Visitor, row: Flow, record: Record, form: steps.RoundForm) -
     return _send(visitor, row, answered, Event.ANSWERED, actions=form.actions())
 
 
-def send_again(visitor: Visitor, row: Flow, leg: uuid.UUID) -> Launched:
+def send_again(visitor: Visitor, flow_id: uuid.UUID, leg: uuid.UUID) -> Launched:
     """Send the leg again that is known as `leg`: same answers and state, new id. Raises Stale, Unreadable."""
-    return _send(visitor, row, open_record(visitor, row), Event.SENT_AGAIN, leg=leg)
+    row, record = open_flow(visitor, flow_id)
+    if row.leg != leg:
+        raise Stale
+    return _send(visitor, row, record, Event.SENT_AGAIN)
 
 
-def stop(user_id: int, row: Flow, visitor: Visitor | None) -> bool:
+def is_over(visitor: Visitor) -> bool:
+    """Whether the visitor's session has ended while their request was on its way."""
+    return not Session.objects.filter(pk=visitor.session).exists()
+
+
+def stop(visitor: Visitor, flow_id: uuid.UUID) -> bool:
     """Stop a flow; nothing is sent, a running stream is closed. From another browser its record goes at once."""
     with transaction.atomic():
-        stopped = ledger.move(row.pk, Event.STOPPED, by=user_id, lease_until=None)
+        stopped = ledger.move(flow_id, Event.STOPPED, by=visitor.user, lease_until=None)
         if stopped:
-            _drop_content(row, visitor)
-    runner.cancel(row.pk)
+            _drop_content(flow_id, visitor)
+    runner.cancel(flow_id)
     return stopped
 
 
-def _drop_content(row: Flow, visitor: Visitor | None) -> None:
-    stored = SealedRecord.objects.filter(pk=row.pk)
-    row = Flow.objects.get(pk=row.pk)
+def _drop_content(flow_id: uuid.UUID, visitor: Visitor) -> None:
+    """What an ended flow no longer needs goes; where the content is held elsewhere, all of it."""
+    stored = SealedRecord.objects.filter(pk=flow_id)
     try:
-        if visitor is None:
-            raise Unreadable
-        stored.update(sealed=_seal(visitor, row, row.round, open_record(visitor, row).ended()))
+        row, record = open_flow(visitor, flow_id)
+        stored.update(sealed=_seal(visitor, row, row.round, record.ended()))
     except Unreadable:
         stored.delete()
 
@@ -142,7 +159,7 @@ def wait(launched: Launched) -> None:
 def earlier_values(visitor: Visitor, row: Flow, operation: catalog.Operation) -> Object | None:
     """The inputs that a flow was started with, to pre-fill a new start. None where they cannot be read here."""
     try:
-        return operation.values(open_record(visitor, row).params)
+        return operation.values(open_flow(visitor, row.pk)[1].params)
     except Unreadable:
         return None
 
@@ -175,9 +192,8 @@ def _seal(visitor: Visitor, row: Flow, round_number: int, record: Record) -> byt
 
 def _send(visitor: Visitor, row: Flow, record: Record, event: Event, **claim: Any) -> Launched:
     leg = ledger.claim(
-        row.pk,
+        row,
         event,
-        round_number=row.round,
         by=visitor.user,
         sealed=_seal(visitor, row, row.round, record),
         lease=settings.CONFIG.lease,
@@ -217,23 +233,21 @@ def _settle(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record, outcome
 
 
 def _call_again(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Again | None:
-    count = Flow.objects.values_list("state_only", flat=True).get(pk=row.pk)
-    if count >= settings.CONFIG.max_state_only_legs:
+    landed = Flow.objects.select_related("server").filter(pk=row.pk, leg=leg, state=State.NOT_YET).first()
+    if landed is None or landed.state_only >= settings.CONFIG.max_state_only_legs:
         return None
 
     def claim() -> Job | None:
         new = ledger.claim(
-            row.pk,
+            landed,
             Event.CALLED_AGAIN,
-            round_number=row.round,
             by=visitor.user,
-            sealed=_seal(visitor, row, row.round, record),
+            sealed=_seal(visitor, landed, landed.round, record),
             lease=settings.CONFIG.lease,
-            leg=leg,
         )
-        return _job(visitor, row, new, record) if new else None
+        return _job(visitor, landed, new, record) if new else None
 
-    return Again(_pause(count), claim)
+    return Again(_pause(landed.state_only), claim)
 
 
 def _pause(count: int) -> float:

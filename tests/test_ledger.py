@@ -48,16 +48,8 @@ def waiting(alice: User, server: Server, session: Session) -> tuple[Flow, uuid.U
     return row, leg
 
 
-def claim(row: Flow, event: Event = Event.ANSWERED, **more: Any) -> uuid.UUID | None:
-    return ledger.claim(
-        row.pk,
-        event,
-        round_number=more.pop("round_number", 1),
-        by=row.user_id,
-        sealed=b"a",
-        lease=20,
-        **more,
-    )
+def claim(row: Flow, event: Event = Event.ANSWERED, *, seen: Flow | None = None, **more: Any) -> uuid.UUID | None:
+    return ledger.claim(seen or Flow.objects.get(pk=row.pk), event, by=row.user_id, sealed=b"a", lease=20, **more)
 
 
 def test_a_flow_id_begins_once(alice: User, server: Server, session: Session) -> None:
@@ -71,7 +63,8 @@ def test_a_flow_id_begins_once(alice: User, server: Server, session: Session) ->
 def test_nothing_begins_in_a_session_that_ended(alice: User, server: Server, session: Session) -> None:
     session.delete()
     row = Flow(user=alice, server=server, method="tools/call", name="t")
-    assert ledger.begin(row, session=999, sealed=b"", lease=20) is None
+    with pytest.raises(ledger.SessionOver):
+        ledger.begin(row, session=999, sealed=b"", lease=20)
     assert Flow.objects.count() == 0
 
 
@@ -100,7 +93,9 @@ def test_a_round_is_claimed_once(alice: User, server: Server, session: Session) 
 
 def test_a_stale_round_cannot_be_claimed(alice: User, server: Server, session: Session) -> None:
     row, _ = waiting(alice, server, session)
-    assert claim(row, round_number=0) is None
+    stale = Flow.objects.get(pk=row.pk)
+    stale.round = 0
+    assert claim(row, seen=stale) is None
     assert state(row) == "waiting"
 
 
@@ -115,7 +110,7 @@ def test_a_late_result_never_lands_in_a_leg_sent_again(alice: User, server: Serv
     row, old = begun(alice, server, session)
     assert ledger.depart(row.pk, old, 20)
     assert ledger.land(row.pk, old, landing(Event.LOST))
-    new = claim(row, Event.SENT_AGAIN, round_number=0, leg=old)
+    new = claim(row, Event.SENT_AGAIN)
     assert new is not None
     assert not ledger.land(row.pk, old, landing(Event.FINISHED))
     assert state(row) == "running"
@@ -134,9 +129,20 @@ def test_a_late_result_lands_while_nothing_else_was_sent(alice: User, server: Se
 def test_send_again_counts_for_the_leg_on_the_page_alone(alice: User, server: Server, session: Session) -> None:
     row, leg = begun(alice, server, session)
     ledger.land(row.pk, leg, landing(Event.NOT_SENT))
-    assert claim(row, Event.SENT_AGAIN, round_number=0, leg=leg) is not None
-    assert claim(row, Event.SENT_AGAIN, round_number=0, leg=leg) is None
+    seen = Flow.objects.get(pk=row.pk)
+    assert claim(row, Event.SENT_AGAIN, seen=seen) is not None
+    assert claim(row, Event.SENT_AGAIN, seen=seen) is None
     assert Leg.objects.count() == 2
+
+
+def test_a_claim_never_overwrites_what_landed_meanwhile(alice: User, server: Server, session: Session) -> None:
+    """The record that "send again" was read from must still be the flow's."""
+    row, leg = begun(alice, server, session)
+    ledger.land(row.pk, leg, landing(Event.LOST))
+    seen = Flow.objects.get(pk=row.pk)
+    assert ledger.land(row.pk, leg, landing(Event.TOLD_TO_WAIT))
+    assert claim(row, Event.SENT_AGAIN, seen=seen) is None
+    assert bytes(SealedRecord.objects.get().sealed) == b"new"
 
 
 def test_an_expired_lease_is_unsent_where_nothing_was_sent(alice: User, server: Server, session: Session) -> None:
@@ -179,7 +185,7 @@ def test_findings_are_counted_by_rule(alice: User, server: Server, session: Sess
 def test_state_only_results_are_counted_in_a_row(alice: User, server: Server, session: Session) -> None:
     row, leg = begun(alice, server, session)
     ledger.land(row.pk, leg, landing(Event.TOLD_TO_WAIT))
-    again = claim(row, Event.CALLED_AGAIN, round_number=0, leg=leg)
+    again = claim(row, Event.CALLED_AGAIN)
     assert again is not None
     ledger.land(row.pk, again, landing(Event.TOLD_TO_WAIT))
     assert Flow.objects.values_list("state_only", flat=True).get() == 2

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import User
 
+from mrtr_web import wizard
 from mrtr_web.models import Finding, Flow, SealedRecord, Server, Session
 from mrtr_web.sessions import end_session
 from tests.desk import TOOL, always, asks, calls, desk, done, required
@@ -198,6 +199,7 @@ def test_a_stale_round_lands_on_the_current_page_and_sends_nothing(person: Perso
         person.press("Send")
         assert person.page.state == "waiting"
         assert "And again?" in person.page.text
+        assert "already answered" in person.page.text
         assert len(calls(recorder)) == 2
 
 
@@ -402,6 +404,100 @@ def test_a_record_moved_to_another_person_does_not_open(person: Person, app: str
         page = other.get(person.page.path)
         assert "a secret question" not in page.response.text
         assert page.state in ("waiting", "expired")
+
+
+def test_a_session_that_ends_during_a_post_loses_nothing(
+    person: Person, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The gate let it in, then the session ended: both posts get their text back."""
+    with desk(server, asks()) as recorder:
+        begin(person)
+        round_page = person.page
+        person.get(TOOL)
+        person.fill("Topic", "also typed with care")
+        real = wizard.zone_of
+
+        def ending(user: int) -> str:
+            Session.objects.all().delete()
+            return real(user)
+
+        monkeypatch.setattr(wizard, "zone_of", ending)
+        cookies = dict(person.client.cookies)
+        person.press("Start")
+        assert person.page.status == 403
+        assert "also typed with care" in person.page.response.text
+        assert len(calls(recorder)) == 1
+        monkeypatch.undo()
+        person.client.cookies.update(cookies)
+        person.page = round_page
+        person.fill("Name", "typed with care")
+        person.press("Send")
+        assert (person.page.status, len(calls(recorder))) == (403, 1)
+        assert "typed with care" in person.page.response.text
+
+
+def test_a_server_that_was_switched_off_gets_no_answers(person: Person, server: Server) -> None:
+    with desk(server, asks()) as recorder:
+        begin(person)
+        Server.objects.update(enabled=False)
+        person.fill("Name", "Ada")
+        person.press("Send")
+        assert "switched off" in person.page.text
+        assert "Ada" in person.page.response.text
+        assert len(calls(recorder)) == 1
+
+
+@pytest.mark.parametrize("action", ["check", "answer", "stop", "again"])
+def test_a_reload_of_a_posted_page_leads_to_the_current_one(person: Person, server: Server, action: str) -> None:
+    with desk(server, asks()):
+        path = begin(person).path
+        page = person.get(f"{path}{action}/")
+        assert (page.path, page.state) == (path, "waiting")
+
+
+def test_hostile_bytes_of_a_result_are_not_an_error(person: Person, server: Server) -> None:
+    entry = {"type": "image", "data": "é", "mimeType": "image/png"}
+    with desk(server, lambda post: result(post, {"resultType": "complete", "content": [entry]})):
+        begin(person)
+        assert (person.page.state, person.page.status) == ("completed", 200)
+        assert person.get(f"{person.page.path}content/0/").status == 404
+
+
+def test_a_hostile_discovery_is_not_an_error(person: Person, server: Server) -> None:
+    from tests import desk as module
+
+    with desk(server, done()):
+        good = module.LISTED["server/discover"]
+        for bad in (5, True, [1], None):
+            module.LISTED["server/discover"] = {**good, "capabilities": bad}
+            Server.objects.update(listed_at=None)
+            try:
+                assert person.get("/s/demo/").status == 200
+            finally:
+                module.LISTED["server/discover"] = good
+
+
+def test_an_absurd_error_code_still_fails_the_flow(person: Person, server: Server) -> None:
+    with desk(server, lambda post: error(post, 10**70)):
+        begin(person)
+        assert (person.page.state, Flow.objects.get().outcome) == ("failed", "refused")
+
+
+def test_a_question_without_fields_has_no_answer_chosen_for_the_person(person: Person, server: Server) -> None:
+    nested = {"type": "object", "properties": {"a": {"type": "string"}}}
+    schema = {"type": "object", "properties": {"deep": nested}}
+    entry = {"method": "elicitation/create", "params": {"message": "Delete everything?", "requestedSchema": schema}}
+    with desk(server, required({"sure": entry}, "s"), done()) as recorder:
+        begin(person)
+        person.press("Send")
+        assert (person.page.status, len(calls(recorder))) == (422, 1)
+
+
+def test_a_round_with_too_many_steps_fails_in_words(person: Person, server: Server) -> None:
+    entry = {"method": "elicitation/create", "params": {"message": "m"}}
+    with desk(server, required({str(n): entry for n in range(21)}, "s")):
+        begin(person)
+        assert (person.page.state, Flow.objects.get().outcome) == ("failed", "broken:ROUND-SIZE")
 
 
 def test_a_result_says_what_the_server_said(person: Person, server: Server) -> None:

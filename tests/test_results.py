@@ -51,7 +51,7 @@ def test_embedded_resources() -> None:
         ("text", "hello", "a:b"),
         ("image", "", "a:c"),
     ]
-    assert content({"content": [text]}, 0) == (b"hello", "text/plain", False)
+    assert content({"content": [text]}, 0) == (b"hello", "text/plain; charset=utf-8", False)
 
 
 def test_structured_content_alone_is_shown() -> None:

@@ -50,6 +50,7 @@ def _environ() -> dict[str, str]:
         "ALLOWED_HOSTS": "127.0.0.1",
         "MRTR_LOOPBACK_HTTP": "true",
         "MRTR_DEMO_PASSWORD": secrets.token_urlsafe(9),
+        "MRTR_DRAIN_TIMEOUT": "5",
         "MRTR_DEMO_KEY": secrets.token_urlsafe(32),
     }
     values = made | kept
@@ -69,7 +70,7 @@ def _manage(environ: dict[str, str], *words: str) -> None:
 def _serve(environ: dict[str, str], port: int, demo_port: int) -> int:
     demo = [PYTHON, "-m", "mrtr_web.demo", "--port", str(demo_port)]
     app = [PYTHON, "-m", "uvicorn", "mrtr_web.asgi:application", "--port", str(port), "--lifespan", "on"]
-    app += ["--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "35"]
+    app += ["--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "5"]
     running = [subprocess.Popen(command, cwd=BASE, env=environ) for command in (demo, app)]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
@@ -100,12 +101,14 @@ def _answers(url: str, running: list[subprocess.Popen[bytes]], seconds: float = 
 
 
 def _stop(running: list[subprocess.Popen[bytes]]) -> None:
+    print("\n  stopping: running requests get a few seconds; Ctrl-C again stops at once", flush=True)
     for process in running:
         process.terminate()
-    for process in running:
-        try:
-            process.wait(timeout=40)
-        except subprocess.TimeoutExpired:
+    try:
+        for process in running:
+            process.wait(timeout=20)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        for process in running:
             process.kill()
 
 

@@ -1,15 +1,16 @@
 """Signing in and out, the person's own settings, and posts that came with a stale form."""
 
-import zoneinfo
-
 from django import forms
+from django.contrib import messages
 from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import REASON_BAD_ORIGIN, REASON_BAD_REFERER
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from mrtr_web.models import Person
+from mrtr_web.schema import dates
 from mrtr_web.views.web import SignedIn, lost_post, signed_in
 
 
@@ -28,7 +29,7 @@ class ZoneForm(forms.Form):
     time_zone = forms.ChoiceField(
         label=_("Time zone"),
         help_text=_("Used for times that you read and type here, unless a page says otherwise."),
-        choices=[(name, name.replace("_", " ")) for name in sorted(zoneinfo.available_timezones())],
+        choices=[(name, name.replace("_", " ")) for name in dates.zones()],
     )
 
 
@@ -38,6 +39,7 @@ def profile(request: SignedIn) -> HttpResponse:
     form = ZoneForm(request.POST or None, initial={"time_zone": person.time_zone if person else "UTC"})
     if request.method == "POST" and form.is_valid():
         Person.objects.update_or_create(pk=request.user.pk, defaults=form.cleaned_data)
+        messages.success(request, _("Saved."))
         return redirect("profile")
     return render(request, "account/profile.html", {"form": form})
 
@@ -48,4 +50,5 @@ def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
     if reason.startswith(foreign):
         return render(request, "account/foreign_post.html", status=403)
     visitor = getattr(request, "visitor", None)
-    return lost_post(request, "stale" if visitor is not None else "signed_out")
+    fresh = visitor is not None or request.path == reverse("login")
+    return lost_post(request, "stale" if fresh else "signed_out")

@@ -2,20 +2,20 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from mrtr_web import catalog, relay
 from mrtr_web.models import Server
 from mrtr_web.views.web import SignedIn, signed_in
 
 
-@require_GET
+@require_safe
 @signed_in
 def home(request: SignedIn) -> HttpResponse:
     return render(request, "catalog/home.html", {"servers": catalog.visible(request.user)})
 
 
-@require_GET
+@require_safe
 @signed_in
 def server(request: SignedIn, slug: str) -> HttpResponse:
     found = get_object_or_404(catalog.visible(request.user), slug=slug)

@@ -52,11 +52,10 @@ def lost_post(request: HttpRequest, reason: str) -> HttpResponse:
 
 
 def _typed(request: HttpRequest) -> list[dict[str, Any]]:
-    """Every posted value; `shown` is false for hidden ones."""
-    secret = request.path.startswith("/accounts/")
+    """Every posted value but passwords; `shown` is false for hidden ones."""
     return [
         {"name": name, "value": value, "shown": name not in OURS and not name.endswith(("-zone", "-action"))}
         for name, values in request.POST.lists()
-        if name != "csrfmiddlewaretoken" and not secret
+        if name != "csrfmiddlewaretoken" and "password" not in name
         for value in values
     ]

@@ -7,10 +7,13 @@ import json
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
+from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
 from mrtr_web import catalog, forms, results, steps, wizard
 from mrtr_web.flow import State
@@ -18,7 +21,7 @@ from mrtr_web.models import Flow, Server
 from mrtr_web.schema import read
 from mrtr_web.schema.spec import SchemaFault
 from mrtr_web.views.catalog import refreshed
-from mrtr_web.views.web import Request, SignedIn, signed_in
+from mrtr_web.views.web import Request, SignedIn, lost_post, signed_in
 from mrtr_web.wizard import Record
 
 Context = dict[str, Any]
@@ -113,7 +116,10 @@ def _start(request: SignedIn, operation: catalog.Operation) -> HttpResponse:
         params = operation.params(form.value())
     except ValueError:
         return _start_page(request, operation, form, "address")
-    launched = wizard.start(request.visitor, operation, flow_id, params)
+    try:
+        launched = wizard.start(request.visitor, operation, flow_id, params)
+    except wizard.SessionOver:
+        return lost_post(request, "signed_out")
     if launched is not None:
         wizard.wait(launched)
     return redirect("flow", flow_id)
@@ -124,11 +130,15 @@ def _digest(operation: catalog.Operation) -> str:
     return hashlib.sha256(json.dumps(operation.schema).encode()).hexdigest()[:16]
 
 
-@require_GET
+@require_safe
 @signed_in
 def mine(request: SignedIn) -> HttpResponse:
-    rows = Flow.objects.filter(user=request.user.pk).select_related("server")[:200]
-    flows = [(row, _label(row)) for row in rows]
+    rows = list(Flow.objects.filter(user=request.user.pk)[:200])
+    servers = Server.objects.in_bulk({row.server_id for row in rows})
+    titles = {server.pk: catalog.titles(server) for server in servers.values()}
+    for row in rows:
+        row.server = servers[row.server_id]
+    flows = [(row, titles[row.server_id].get((row.method, row.name)) or row.name) for row in rows]
     context = {
         "open": [each for each in flows if each[0].is_open],
         "ended": [each for each in flows if not each[0].is_open],
@@ -136,13 +146,13 @@ def mine(request: SignedIn) -> HttpResponse:
     return render(request, "flows/list.html", context)
 
 
-@require_GET
+@require_safe
 @signed_in
 def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """The current page of a flow, whatever its state."""
     row = _row(request, flow_id)
     try:
-        record = wizard.open_record(request.visitor, row)
+        row, record = wizard.open_flow(request.visitor, flow_id)
     except wizard.Unreadable:
         return _unreadable(request, row)
     context = _context(row, record)
@@ -158,15 +168,14 @@ def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
 @signed_in
 def check(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """The answers as they will be sent, with a way back to each; sends nothing."""
-    row = _row(request, flow_id)
-    posted = _posted_round(request, row)
-    if posted is None:
-        return redirect("flow", row.pk)
-    record, form = posted
+    current = _posted_round(request, flow_id)
+    if current is None:
+        return _not_used(request, flow_id)
+    row, record, form = current
     valid = form.is_valid()
     if not valid or "change" in request.POST:
         return _round_page(request, row, record, form, valid or "change" in request.POST)
-    hidden = [(name, value) for name, values in request.POST.lists() for value in values if name[0] == "s"]
+    hidden = [(name, value) for name, values in request.POST.lists() for value in values if name[:1] == "s"]
     return render(request, "flows/check.html", _context(row, record) | {"round_form": form, "hidden": hidden})
 
 
@@ -174,25 +183,47 @@ def check(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
 @signed_in
 def answer(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """Send the round."""
-    row = _row(request, flow_id)
-    posted = _posted_round(request, row)
-    if posted is None:
-        return redirect("flow", row.pk)
-    record, form = posted
+    current = _posted_round(request, flow_id)
+    if current is None:
+        return _not_used(request, flow_id)
+    row, record, form = current
     if not form.is_valid():
         return _round_page(request, row, record, form, False)
-    with contextlib.suppress(wizard.Stale):  # another tab was first: the current page says what is
+    if not _may_use(request, row):
+        return _round_page(request, row, record, form, False)
+    try:
         wizard.wait(wizard.answer(request.visitor, row, record, form))
-    return redirect("flow", row.pk)
+    except wizard.Stale:
+        return _not_used(request, flow_id)
+    return redirect("flow", flow_id)
+
+
+def _not_used(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
+    """What was posted was not sent: the session ended on the way, or another tab was first."""
+    if wizard.is_over(request.visitor):
+        return lost_post(request, "signed_out")
+    if _row(request, flow_id).round:
+        messages.warning(
+            request, _("This was already answered, perhaps in another tab. What you sent now was not used.")
+        )
+    return redirect("flow", flow_id)
+
+
+def _may_use(request: SignedIn, row: Flow) -> bool:
+    """Whether the server may still be used by this person; says so if not. Nothing is sent then."""
+    allowed = catalog.visible(request.user).filter(pk=row.server_id).exists()
+    if not allowed:
+        messages.error(request, _("This server has been switched off for you. Nothing was sent; you can stop here."))
+    return allowed
 
 
 @posted
 @signed_in
 def stop(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """Stop this request. Nothing is sent."""
-    row = _row(request, flow_id)
-    wizard.stop(request.user.pk, row, request.visitor)
-    return redirect("flow", row.pk)
+    _row(request, flow_id)
+    wizard.stop(request.visitor, flow_id)
+    return redirect("flow", flow_id)
 
 
 @posted
@@ -201,19 +232,19 @@ def again(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """Send the same leg again, after it was not sent or is unknown, or call again for a state-only round."""
     row = _row(request, flow_id)
     leg = _uuid(request.POST.get("leg", ""))
-    if leg is not None:
+    if leg is not None and _may_use(request, row):
         with contextlib.suppress(wizard.Stale, wizard.Unreadable):  # the current page says what is
-            wizard.wait(wizard.send_again(request.visitor, row, leg))
-    return redirect("flow", row.pk)
+            wizard.wait(wizard.send_again(request.visitor, flow_id, leg))
+    return redirect("flow", flow_id)
 
 
-@require_GET
+@require_safe
 @signed_in
 def content(request: SignedIn, flow_id: uuid.UUID, number: int) -> HttpResponse:
     """An image, sound or file of a result: shown in place only where its type is allowed and its bytes agree."""
     row = _row(request, flow_id)
     try:
-        found = results.content(wizard.open_record(request.visitor, row).result or {}, number)
+        found = results.content(wizard.open_flow(request.visitor, row.pk)[1].result or {}, number)
     except wizard.Unreadable:
         found = None
     if found is None:
@@ -264,12 +295,12 @@ def _unreadable(request: SignedIn, row: Flow) -> HttpResponse:
     elsewhere = wizard.is_elsewhere(row, request.visitor)
     if not elsewhere:
         row = wizard.expire_without_record(row)
-    template = "flows/elsewhere.html" if elsewhere and row.is_open else "flows/over.html"
+    template = "flows/elsewhere.html" if row.is_open else "flows/over.html"
     return render(request, template, _context(row, None) | {"unreadable": True})
 
 
 def _round_form(request: SignedIn, row: Flow, record: Record, data: Mapping[str, Any] | None) -> steps.RoundForm:
-    own = request.get_host().rsplit(":", 1)[0].strip("[]").lower()
+    own = urlsplit(f"//{request.get_host()}").hostname or ""
     return wizard.round_form(row, record, data=data, zone=wizard.zone_of(request.user.pk), own_hosts={own})
 
 
@@ -280,12 +311,13 @@ def _round_page(
     return render(request, "flows/waiting.html", context, status=200 if valid else 422)
 
 
-def _posted_round(request: SignedIn, row: Flow) -> tuple[Record, steps.RoundForm] | None:
+def _posted_round(request: SignedIn, flow_id: uuid.UUID) -> tuple[Flow, Record, steps.RoundForm] | None:
     """The current round with what was posted for it; None where the post belongs to another round."""
-    if row.state != State.WAITING or request.POST.get("round") != str(row.round):
-        return None
+    _row(request, flow_id)
     try:
-        record = wizard.open_record(request.visitor, row)
+        row, record = wizard.open_flow(request.visitor, flow_id)
     except wizard.Unreadable:
         return None
-    return record, _round_form(request, row, record, request.POST)
+    if row.state != State.WAITING or request.POST.get("round") != str(row.round):
+        return None
+    return row, record, _round_form(request, row, record, request.POST)
