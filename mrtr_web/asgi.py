@@ -108,13 +108,19 @@ async def _sweep() -> None:
         await asyncio.sleep(SWEEP_EVERY)
 
 
+def _static_headers(headers: MutableMapping[str, str], path: str, url: str) -> None:
+    for name, value in PAGE_HEADERS.items():
+        headers[name] = value
+    headers["Cache-Control"] = "max-age=300"
+
+
 capped = BodyCap(
     ServeStaticASGI(
         django_application,
         root=settings.STATIC_ROOT,
         prefix=settings.STATIC_URL,
         allow_all_origins=False,
-        add_headers_function=lambda headers, path, url: headers.update(PAGE_HEADERS | {"Cache-Control": "max-age=300"}),
+        add_headers_function=_static_headers,
     ),
     settings.CONFIG.max_request_bytes,
 )

@@ -25,7 +25,6 @@ class Config(BaseSettings):
     secret_key_fallbacks: Names = Field((), repr=False, validation_alias=AliasChoices("SECRET_KEY_FALLBACKS"))
     allowed_hosts: Names = Field((), validation_alias=AliasChoices("ALLOWED_HOSTS"))
     database_url: SecretStr = Field(SecretStr(""), validation_alias=AliasChoices("DATABASE_URL"))
-    debug: bool = False
     loopback_http: bool = False
     time_zone: str = "UTC"
     log_level: str = "INFO"

@@ -7,13 +7,16 @@ FIELDS is the register: one small class per kind.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 from typing import Any
 
 from django import forms
 from django.forms.utils import ErrorDict
+from django.utils import dateformat
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from mrtr_web.schema import dates
 from mrtr_web.schema.check import Problem
 from mrtr_web.schema.hints import hints
 from mrtr_web.schema.invalid import Invalid
@@ -75,10 +78,10 @@ class Row:
     id: str
     """Of the first control: where a Change link leads."""
     label: str
-    value: str
-    """What is sent, as text: a text as it is, anything else as JSON. Control characters are made visible."""
-    meaning: str
-    """The words that the person chose, where the value does not say them."""
+    words: tuple[str, ...]
+    """The answer as people read it: one entry, or one for each choice. Control characters are made visible."""
+    exact: str
+    """What is sent, where the words do not show it: a text as it is, anything else as JSON."""
     sent: bool
     secret: bool
 
@@ -112,7 +115,10 @@ class AnswerField(forms.Field):
         try:
             return parse(self.spec, value)
         except Invalid as error:
-            raise forms.ValidationError(say(error.code, error.params), code=error.code) from None
+            raise forms.ValidationError(self.sentence(error), code=error.code) from None
+
+    def sentence(self, error: Invalid) -> str:
+        return say(error.code, error.params)
 
     def control(self) -> AnswerWidget:
         return AnswerWidget(self.spec, self.first, {"class": "input", **self.attrs()})
@@ -166,6 +172,10 @@ class NumberField(AnswerField):
 
 class IntegerField(NumberField):
     inputmode = "numeric"
+
+    def sentence(self, error: Invalid) -> str:
+        """A comma in a whole number is no question of how decimals are written."""
+        return say("integer_comma" if error.code == "number_comma" else error.code, error.params)
 
 
 class ChoiceField(AnswerField):
@@ -262,12 +272,13 @@ class StepForm(forms.Form):
 
     def _row(self, name: str, spec: FieldSpec) -> Row:
         bound, value = self[name], self.cleaned_data[name]
+        words, exact = ((), "") if value is ABSENT else _told(spec, value, bound.value())
         return Row(
             name=bound.html_name,
             id=bound.id_for_label,
             label=str(bound.label),
-            value="" if value is ABSENT else _written(value),
-            meaning="" if value is ABSENT else _meaning(spec, value),
+            words=words,
+            exact=exact,
             sent=value is not ABSENT,
             secret=spec.secret,
         )
@@ -325,16 +336,38 @@ def _written(value: Json) -> str:
     return clean_text(value if isinstance(value, str) else write_json(value, indent=isinstance(value, dict)))
 
 
-def _meaning(spec: FieldSpec, value: Json) -> str:
-    if value == "" or value == []:
-        return _("an empty text") if value == "" else _("an empty list")
-    if isinstance(value, bool) and spec.kind is Kind.BOOLEAN:
-        return _("Yes") if value else _("No")
-    if spec.kind not in (Kind.CHOICE, Kind.CHOICES):
-        return ""
-    typed = shown(spec, value)
-    labels = dict(_labelled(spec))
-    indexes = typed.chosen if spec.kind is Kind.CHOICES else (typed.text,)
-    plain = [_written(spec.options[int(index)].value) for index in indexes]
-    words = [labels[index] for index in indexes]
-    return "" if words == plain else ", ".join(words)
+def _told(spec: FieldSpec, value: Json, typed: Typed) -> tuple[tuple[str, ...], str]:
+    """A value in words, and exactly where the words do not show it."""
+    exact = _written(value) or '""'
+    words = _words(spec, value, typed) or (exact,)
+    plain = tuple(_written(entry) for entry in value) if isinstance(value, list) else (exact,)
+    return words, "" if words in ((exact,), plain) else exact
+
+
+def _words(spec: FieldSpec, value: Json, typed: Typed) -> tuple[str, ...]:
+    """The words for a value; () where it reads as well as it stands."""
+    if value is None or value == []:
+        return (_("No value") if value is None else _("None of them, as an empty list"),)
+    match spec.kind:
+        case Kind.CHOICE | Kind.CHOICES:
+            labels, again = dict(_labelled(spec)), shown(spec, value)
+            return tuple(labels[index] for index in again.chosen or (again.text,))
+        case Kind.BOOLEAN:
+            return (_("Yes") if value else _("No"),)
+        case Kind.DATE:
+            return (dateformat.format(date.fromisoformat(str(value)), _("j F Y")),)
+        case Kind.DATE_TIME:
+            return _moment(str(value), typed)
+    return (_("An empty text"),) if value == "" else ()
+
+
+def _moment(value: str, typed: Typed) -> tuple[str, ...]:
+    """A date and time in the words of the zone that it was typed in."""
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:  # a leap second
+        return ()
+    by_offset = value.endswith("Z") or dates.has_offset(typed.text)
+    zone = moment.tzname() if by_offset else typed.zone.replace("_", " ")
+    words = dateformat.format(moment, _("j F Y, H:i:s") if moment.second else _("j F Y, H:i"))
+    return (f"{words} ({zone})",)

@@ -23,7 +23,7 @@ CONFIG = config.load()
 
 SECRET_KEY = CONFIG.secret_key.get_secret_value()
 SECRET_KEY_FALLBACKS = list(CONFIG.secret_key_fallbacks)
-DEBUG = CONFIG.debug
+DEBUG = False  # debug pages would show content
 ALLOWED_HOSTS = list(CONFIG.allowed_hosts)
 ROOT_URLCONF = "mrtr_web.urls"
 ASGI_APPLICATION = "mrtr_web.asgi.application"
@@ -97,7 +97,6 @@ SECURE_HSTS_SECONDS = 0 if CONFIG.loopback_http else 365 * 24 * 3600
 SECURE_HSTS_INCLUDE_SUBDOMAINS = not CONFIG.loopback_http
 SECURE_HSTS_PRELOAD = not CONFIG.loopback_http
 SECURE_SSL_REDIRECT = not CONFIG.loopback_http
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_REFERRER_POLICY = "same-origin"  # no-referrer would make browsers send "Origin: null", which CSRF refuses
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"

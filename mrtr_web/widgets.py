@@ -59,10 +59,11 @@ class DateTimeWidget(AnswerWidget):
 
     def more_context(self, typed: Typed) -> dict[str, Any]:
         zone = typed.zone or self.first.zone
+        zones = dates.zones() if zone in dates.zones() else (zone, *dates.zones())
         return {
             "type": "datetime-local" if not typed.text or dates.is_local(typed.text) else "text",
             "zone": zone,
-            "zones": dates.zones() if zone in dates.zones() else (zone, *dates.zones()),
+            "zones": [(name, name.replace("_", " ")) for name in zones],
             "folds": dates.offsets(typed.text, zone),
         }
 

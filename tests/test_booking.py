@@ -79,7 +79,7 @@ def test_saying_finished_too_early_asks_the_same_again(person: Person, demo: Rec
     person.press("I have finished")
     person.until("waiting")
     assert person.page.link("Open") == url
-    assert "not finished yet" in person.page.text
+    assert "Not finished yet" in person.page.text
 
 
 def test_declining_is_sent_without_content(person: Person, demo: Recorder) -> None:

@@ -70,3 +70,11 @@ def test_databases() -> None:
 def test_a_secret_is_not_printed() -> None:
     found = config.load()
     assert found.secret_key.get_secret_value() not in repr(found)
+
+
+def test_the_readme_has_one_row_for_each_setting() -> None:
+    readme = (Path(__file__).parent.parent / "README.md").read_text()
+    rows = {line.split("`")[1] for line in readme.splitlines() if line.startswith("| `")}
+    bare = {"secret_key", "secret_key_fallbacks", "allowed_hosts", "database_url"}
+    names = {name.upper() if name in bare else f"MRTR_{name.upper()}" for name in config.Config.model_fields}
+    assert rows == names

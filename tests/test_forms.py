@@ -13,6 +13,7 @@ from django.utils.translation import override
 from mrtr_web.forms import FIELDS, Row, StepForm, build, say
 from mrtr_web.schema.check import Problem, check
 from mrtr_web.schema.read import read_elicitation, read_input
+from mrtr_web.schema.sentences import SENTENCES
 from mrtr_web.schema.spec import ABSENT, Kind
 
 Attrs = dict[str, str | None]
@@ -289,6 +290,25 @@ def test_hints_and_errors_are_tied_to_their_control() -> None:
     assert errors(bound) == {"f0": ["Enter 5 or less."], "f1": ["Choose Yes or No."]}
 
 
+def test_a_comma_in_a_whole_number_is_told_that_a_whole_number_is_needed() -> None:
+    bound = form({"n": {"type": "integer"}, "x": {"type": "number"}}, {"s0-f0": "1,5", "s0-f1": "1,5"})
+    assert errors(bound) == {
+        "f0": ["Enter a whole number, such as 3: no decimals, and nothing between thousands."],
+        "f1": ["Write decimals with a point, such as 1.5, and put nothing between thousands."],
+    }
+
+
+def test_a_hint_for_what_may_be_left_out_says_so() -> None:
+    tags = {"type": "array", "items": {"enum": ["a", "b", "c"]}, "minItems": 1, "maxItems": 2}
+    html = str(form({"must": tags, "may": tags, "two": tags | {"minItems": 2}}, required=["must", "two"]))
+    for hint in ("Choose between 1 and 2.", "If you answer, choose between 1 and 2.", "Choose exactly 2."):
+        assert f">{hint}<" in html
+
+
+def test_every_sentence_ends() -> None:
+    assert [code for code, sentence in SENTENCES.items() if not sentence.endswith((".", "?"))] == []
+
+
 def test_browser_never_counts_patterns_or_trims() -> None:
     parts = ALL_KINDS | {"x": {"type": "string", "maxLength": 3, "minLength": 2, "pattern": "^a"}}
     for tag, attrs in Tags(str(form(parts, required=list(parts)))).found:
@@ -338,9 +358,10 @@ def test_f18_doubled_time_is_asked_back_and_then_taken() -> None:
 
 def test_time_starts_in_the_zone_given_and_keeps_the_one_posted() -> None:
     when = {"when": {"type": "string", "format": "date-time"}}
-    assert "<option selected>Asia/Kolkata</option>" in str(form(when, zone="Asia/Kolkata"))
-    assert "<option selected>US/Eastern</option>" in str(form(when, zone="US/Eastern"))
-    assert "<option selected>Africa/Lagos</option>" in str(form(when, {"s0-f0": "x", "s0-f0-zone": "Africa/Lagos"}))
+    assert '<option value="Asia/Kolkata" selected>Asia/Kolkata</option>' in str(form(when, zone="Asia/Kolkata"))
+    assert '<option value="US/Eastern" selected>US/Eastern</option>' in str(form(when, zone="US/Eastern"))
+    posted = {"s0-f0": "x", "s0-f0-zone": "America/New_York"}
+    assert '<option value="America/New_York" selected>America/New York</option>' in str(form(when, posted))
 
 
 def test_time_with_an_offset_is_shown_in_a_control_that_can_hold_it() -> None:
@@ -381,6 +402,11 @@ def test_rows_show_what_is_sent_and_what_is_not() -> None:
         "e": {"type": "string"},
         "password": {"type": "string"},
         "gone": {"type": "string"},
+        "d": {"type": "string", "format": "date"},
+        "t": {"type": "string", "format": "date-time"},
+        "u": {"type": "string", "format": "date-time"},
+        "l": {"type": "array", "items": {"anyOf": [{"const": 1, "title": "One"}, {"const": 2, "title": "Two"}]}},
+        "f": {"type": "array", "items": {"enum": ["a"]}},
     }
     posted = {
         "s0-f0": " a\u202eb ",
@@ -389,18 +415,44 @@ def test_rows_show_what_is_sent_and_what_is_not() -> None:
         "s0-f3": "0",
         "s0-f4": ["0", "1"],
         "s0-f6": "x",
+        "s0-f8": "2026-12-24",
+        "s0-f9": "2026-12-24T10:00",
+        "s0-f9-zone": "America/New_York",
+        "s0-f10": "2026-12-24T10:00:30+01:00",
+        "s0-f11": ["0", "1"],
     }
-    bound = form(parts, posted | {"s0-f5": ""}, required=["e"])
+    bound = form(parts, posted | {"s0-f5": ""}, required=["e", "f"])
     assert bound.is_valid()
     assert bound.rows() == [
-        Row("s0-f0", "id_s0-f0", "Text", " a\ufffdb ", "", True, False),
-        Row("s0-f1", "id_s0-f1", "n", "1.5", "", True, False),
-        Row("s0-f2", "id_s0-f2_0", "b", "true", "Yes", True, False),
-        Row("s0-f3", "id_s0-f3_0", "c", "de", "Germany", True, False),
-        Row("s0-f4", "id_s0-f4_0", "m", '["a", "b"]', "", True, False),
-        Row("s0-f5", "id_s0-f5", "e", "", "an empty text", True, False),
-        Row("s0-f6", "id_s0-f6", "password", "x", "", True, True),
-        Row("s0-f7", "id_s0-f7", "gone", "", "", False, False),
+        Row("s0-f0", "id_s0-f0", "Text", (" a\ufffdb ",), "", True, False),
+        Row("s0-f1", "id_s0-f1", "n", ("1.5",), "", True, False),
+        Row("s0-f2", "id_s0-f2_0", "b", ("Yes",), "true", True, False),
+        Row("s0-f3", "id_s0-f3_0", "c", ("Germany",), "de", True, False),
+        Row("s0-f4", "id_s0-f4_0", "m", ("a", "b"), "", True, False),
+        Row("s0-f5", "id_s0-f5", "e", ("An empty text",), '""', True, False),
+        Row("s0-f6", "id_s0-f6", "password", ("x",), "", True, True),
+        Row("s0-f7", "id_s0-f7", "gone", (), "", False, False),
+        Row("s0-f8", "id_s0-f8", "d", ("24 December 2026",), "2026-12-24", True, False),
+        Row(
+            "s0-f9",
+            "id_s0-f9",
+            "t",
+            ("24 December 2026, 10:00 (America/New York)",),
+            "2026-12-24T10:00:00-05:00",
+            True,
+            False,
+        ),
+        Row(
+            "s0-f10",
+            "id_s0-f10",
+            "u",
+            ("24 December 2026, 10:00:30 (UTC+01:00)",),
+            "2026-12-24T10:00:30+01:00",
+            True,
+            False,
+        ),
+        Row("s0-f11", "id_s0-f11_0", "l", ("One", "Two"), "[1, 2]", True, False),
+        Row("s0-f12", "id_s0-f12_0", "f", ("None of them, as an empty list",), "[]", True, False),
     ]
 
 

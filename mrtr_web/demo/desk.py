@@ -44,7 +44,7 @@ async def slow_report(
     ctx: Context,
     seconds: Annotated[int, Field(title="Seconds", description="How long it shall take.", ge=1, le=120)] = 20,
 ) -> CallToolResult:
-    """Write a report that takes its time. It tells how far it is."""
+    """Write a report that takes its time, so that you see what waiting looks like."""
     for second in range(seconds):
         await ctx.report_progress(second, seconds, f"Page {second + 1} of {seconds}")
         await anyio.sleep(1)
@@ -77,7 +77,7 @@ async def weather(
         ),
     ],
 ) -> CallToolResult:
-    """Tell the weather of a region. It is always fine. (The region is sent in a header, too.)"""
+    """Tell the weather of a region. It is always fine."""
     return finished(f"It is sunny in {region}.", {"region": region, "weather": "sunny"})
 
 

@@ -71,7 +71,7 @@ DETAILS = form(
         "activities": {
             "type": "array",
             "title": "What would you like to do?",
-            "description": "Choose one to three.",
+            "description": "We plan your days around it.",
             "minItems": 1,
             "maxItems": 3,
             "items": {

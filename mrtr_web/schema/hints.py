@@ -15,7 +15,8 @@ def hints(spec: FieldSpec) -> list[Hint]:
         case Kind.NUMBER | Kind.INTEGER:
             return _limits("number", spec.minimum, spec.maximum)
         case Kind.CHOICES:
-            return _limits("count", spec.min_items or None, spec.max_items)
+            low = spec.min_items or None
+            return _limits("optional_count" if low and spec.may_be_empty else "count", low, spec.max_items)
         case Kind.JSON:
             return [(f"json_{spec.json_type}" if spec.json_type else "hint_json", {})]
     return []
@@ -24,7 +25,8 @@ def hints(spec: FieldSpec) -> list[Hint]:
 def _limits(what: str, low: float | None, high: float | None) -> list[Hint]:
     params = {"minimum": low, "maximum": high}
     if low is not None and high is not None:
-        return [(f"hint_{what}_between", params)]
+        exactly = low == high and what != "number"
+        return [(f"hint_{what}_exactly" if exactly else f"hint_{what}_between", params)]
     if low is not None:
         return [(f"hint_{what}_from", params)]
     return [(f"hint_{what}_to", params)] if high is not None else []

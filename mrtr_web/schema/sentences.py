@@ -13,25 +13,28 @@ SENTENCES: Mapping[str, str] = {
     "required": gettext_noop("Fill this in."),
     "text_broken": gettext_noop("This holds half a character, which cannot be sent. Type the text again."),
     # Text
-    "too_short": gettext_noop("Make this longer. Characters needed: %(minimum)s. It has: %(length)s."),
-    "too_long": gettext_noop("Make this shorter. Characters allowed: %(maximum)s. It has: %(length)s."),
-    "email": gettext_noop("Enter an email address, such as name@example.org"),
-    "uri": gettext_noop("Enter a full address that says how it starts, such as https://example.org/page"),
+    "too_short": gettext_noop("Use at least %(minimum)s characters (this has %(length)s)."),
+    "too_long": gettext_noop("Use at most %(maximum)s characters (this has %(length)s)."),
+    "email": gettext_noop("Enter an email address, such as name@example.org."),
+    "uri": gettext_noop("Enter a full address with its beginning, such as https://example.org/page."),
     # Numbers
-    "integer": gettext_noop("Enter a whole number, such as 3"),
-    "number": gettext_noop("Enter a number, such as 3 or 1.5"),
-    "number_comma": gettext_noop("Use a point for decimals, not a comma, and nothing between thousands: 1.5 or 1200"),
-    "number_spaces": gettext_noop("Take out the spaces: digits only, such as 1200"),
-    "number_long": gettext_noop("This number is too long. Digits allowed: %(maximum)s."),
+    "integer": gettext_noop("Enter a whole number, such as 3."),
+    "integer_comma": gettext_noop("Enter a whole number, such as 3: no decimals, and nothing between thousands."),
+    "number": gettext_noop("Enter a number, such as 3 or 1.5."),
+    "number_comma": gettext_noop("Write decimals with a point, such as 1.5, and put nothing between thousands."),
+    "number_spaces": gettext_noop("Take out the spaces and write digits only, such as 1200."),
+    "number_long": gettext_noop("This number is too long. Use at most %(maximum)s digits."),
     "number_inexact": gettext_noop(
-        "This number has more digits than can be sent exactly. The nearest that can: %(nearest)s"
+        "This number has more digits than can be sent exactly. The nearest that can is %(nearest)s."
     ),
     "number_huge": gettext_noop("This number is too large or too small to be sent exactly."),
     "too_low": gettext_noop("Enter %(minimum)s or more."),
     "too_high": gettext_noop("Enter %(maximum)s or less."),
     # Dates
-    "date": gettext_noop("Enter a real date as year-month-day, such as 2026-03-31"),
-    "date_time": gettext_noop("Enter a real date and time, such as 2026-03-31T14:30"),
+    "date": gettext_noop("Enter a real date, such as 31 December 2026 (typed as text: 2026-12-31)."),
+    "date_time": gettext_noop(
+        "Enter a real date and time, such as 31 December 2026, 14:30 (typed as text: 2026-12-31T14:30)."
+    ),
     "zone_unknown": gettext_noop("Choose a time zone from the list."),
     "time_skipped": gettext_noop(
         "This time does not exist in %(zone)s: the clocks go forward over it. Enter another time."
@@ -43,19 +46,19 @@ SENTENCES: Mapping[str, str] = {
     "choose_one": gettext_noop("Choose one of the answers."),
     "choose_yes_no": gettext_noop("Choose Yes or No."),
     "choose_listed": gettext_noop("Choose from the list."),
-    "too_few": gettext_noop("Choose more. Needed: %(minimum)s. Chosen: %(count)s."),
-    "too_many": gettext_noop("Choose fewer. Allowed: %(maximum)s. Chosen: %(count)s."),
+    "too_few": gettext_noop("Choose at least %(minimum)s (you chose %(count)s)."),
+    "too_many": gettext_noop("Choose at most %(maximum)s (you chose %(count)s)."),
     # JSON
     "json": gettext_noop("This is not complete JSON. Look at line %(line)s, character %(column)s."),
     "json_number": gettext_noop("NaN and Infinity are not JSON. Use a number or null."),
     "json_twice": gettext_noop("The name %(name)s stands twice in one object. Keep one of them."),
-    "json_deep": gettext_noop("This is nested too deeply. Levels allowed: %(maximum)s."),
-    "json_object": gettext_noop('Write an object in braces, such as {"name": "value"}'),
-    "json_array": gettext_noop('Write a list in square brackets, such as ["one", "two"]'),
+    "json_deep": gettext_noop("This is nested too deeply. Use at most %(maximum)s levels."),
+    "json_object": gettext_noop('Write an object in braces, such as {"name": "value"}.'),
+    "json_array": gettext_noop('Write a list in square brackets, such as ["one", "two"].'),
     # The answer as a whole (check.py)
     "missing": gettext_noop("%(name)s is needed here."),
     "unexpected": gettext_noop("The server does not take these here: %(names)s."),
-    "wrong_type": gettext_noop("The server wants this to be of another type: %(types)s."),
+    "wrong_type": gettext_noop("The server wants another kind of value here: %(types)s."),
     "pattern": gettext_noop("The server wants this to be written in a certain way (pattern %(pattern)s)."),
     "above": gettext_noop("Enter more than %(minimum)s."),
     "below": gettext_noop("Enter less than %(maximum)s."),
@@ -67,17 +70,22 @@ SENTENCES: Mapping[str, str] = {
     "mismatch": gettext_noop("The server's rules do not allow this value."),
     "too_much": gettext_noop("This answer is too large to be checked here."),
     # Hints before the field (hints.py)
-    "hint_length_between": gettext_noop("Characters: %(minimum)s to %(maximum)s."),
-    "hint_length_from": gettext_noop("Characters: %(minimum)s or more."),
-    "hint_length_to": gettext_noop("Characters: %(maximum)s or fewer."),
+    "hint_length_between": gettext_noop("Use %(minimum)s to %(maximum)s characters."),
+    "hint_length_exactly": gettext_noop("Use exactly %(minimum)s characters."),
+    "hint_length_from": gettext_noop("Use at least %(minimum)s characters."),
+    "hint_length_to": gettext_noop("Use at most %(maximum)s characters."),
     "hint_number_between": gettext_noop("From %(minimum)s to %(maximum)s."),
     "hint_number_from": gettext_noop("%(minimum)s or more."),
     "hint_number_to": gettext_noop("%(maximum)s or less."),
-    "hint_count_between": gettext_noop("Choose %(minimum)s to %(maximum)s."),
-    "hint_count_from": gettext_noop("Choose %(minimum)s or more."),
-    "hint_count_to": gettext_noop("Choose %(maximum)s or fewer."),
+    "hint_count_between": gettext_noop("Choose between %(minimum)s and %(maximum)s."),
+    "hint_count_exactly": gettext_noop("Choose exactly %(minimum)s."),
+    "hint_count_from": gettext_noop("Choose at least %(minimum)s."),
+    "hint_count_to": gettext_noop("Choose at most %(maximum)s."),
+    "hint_optional_count_between": gettext_noop("If you answer, choose between %(minimum)s and %(maximum)s."),
+    "hint_optional_count_exactly": gettext_noop("If you answer, choose exactly %(minimum)s."),
+    "hint_optional_count_from": gettext_noop("If you answer, choose at least %(minimum)s."),
     "hint_json": gettext_noop(
-        'Write JSON: a text in quotation marks, a number, true, false, a ["list"] or an {"object": 1}'
+        'Write JSON: a text in quotation marks, a number, true, false, a ["list"] or an {"object": 1}.'
     ),
     # The schema itself
     "schema_size": gettext_noop("The server's form is too large to be shown (limit: %(maximum)s bytes)."),

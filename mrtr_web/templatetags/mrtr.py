@@ -1,11 +1,16 @@
 """What templates need beside Django's own filters: server text made safe to look at, hosts, and times gone by."""
 
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlsplit
 
 from django import template
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from mrtr_web.models import Flow
 from mrtr_web.schema.text import clean_text, one_line
@@ -15,7 +20,20 @@ TITLE_LIMIT = 200
 LONGEST_PAUSE = 35
 """Seconds in `not_yet` after which no leg is coming by itself any more: a little over wizard.MAX_PAUSE."""
 
+OUR_ENDINGS = ("-zone", "-fold", "-blank", "-action")
+SHORT_NUMBER = 3
+"""Digits: a posted number of so few may be the index of a choice, and is quickly typed again."""
+
 register = template.Library()
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One entry of structured content: words, one or a list of them, or `data`, which has none."""
+
+    name: str
+    words: tuple[str, ...] = ()
+    data: str = ""
 
 
 @register.filter
@@ -34,6 +52,39 @@ def server_title(value: object, limit: int = TITLE_LIMIT) -> str:
 def host(url: str) -> str:
     """Host and port of a URL, for people to recognise a server by."""
     return urlsplit(url).netloc.rpartition("@")[2]
+
+
+@register.filter
+def facts(raw: str) -> list[Fact]:
+    """The top-level entries of structured content, given as JSON, for people to read."""
+    content = json.loads(raw) if raw else None
+    return [_fact(name, value) for name, value in content.items()] if isinstance(content, dict) else []
+
+
+def _fact(name: str, value: object) -> Fact:
+    entries = value if isinstance(value, list) else [value]
+    if any(isinstance(entry, dict | list) for entry in entries):
+        return Fact(name, data=json.dumps(value, ensure_ascii=False, indent=2))
+    return Fact(name, tuple(map(_word, entries)) or (_("None"),))
+
+
+def _word(value: object) -> str:
+    if isinstance(value, bool):
+        return _("Yes") if value else _("No")
+    if value is None or value == "":
+        return _("Empty")
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+@register.filter
+def typed_texts(posted: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """What of a lost post is worth copying: texts, not the marks of choices, which a server's form posts as numbers."""
+    return [each for each in posted if each["shown"] and _worth_copying(each["name"], each["value"])]
+
+
+def _worth_copying(name: str, value: str) -> bool:
+    short = value.isdecimal() and len(value) <= SHORT_NUMBER
+    return bool(value) and not short and value not in ("true", "false") and not name.endswith(OUR_ENDINGS)
 
 
 @register.filter

@@ -1,4 +1,4 @@
-// Buttons that copy the text of a box: data-copy names the box, data-copied is said afterwards.
+// Buttons that copy a text: data-copy names the element that holds it, data-copied is said afterwards.
 export function copyButtons(main) {
   for (const button of main.querySelectorAll("[data-copy]")) {
     button.hidden = false;
@@ -8,9 +8,10 @@ export function copyButtons(main) {
 
 async function copy(button) {
   const box = document.getElementById(button.dataset.copy);
-  box.select();
+  if (box.select) box.select();
+  else getSelection().selectAllChildren(box);
   try {
-    await navigator.clipboard.writeText(box.value);
+    await navigator.clipboard.writeText(box.value ?? box.textContent);
   } catch {
     document.execCommand("copy"); // no permission, or not a secure context
   }

@@ -1,4 +1,6 @@
 // The steps of a round, one at a time. All stay in the one form: moving about never loses what was typed.
+import { reveal } from "./errors.js";
+
 export function steps(main) {
   const form = main.querySelector("form[data-wizard]");
   if (!form) return;
@@ -38,7 +40,7 @@ class Wizard {
   open(index, target) {
     const wrong = this.main.querySelector("[data-errors]");
     this.show(target && !wrong ? this.stepOf(target) : index);
-    if (target && !wrong) this.focus(target);
+    if (target && !wrong) reveal(target);
   }
 
   show(index) {
@@ -75,14 +77,7 @@ class Wizard {
 
   reveal(target) {
     this.show(this.stepOf(target));
-    this.focus(target);
-  }
-
-  focus(target) {
-    const inside = "h2, input:not([type=hidden]), select, textarea, a[href], button";
-    const wanted = target.matches(inside) ? target : target.querySelector(inside);
-    (wanted ?? target).focus({ preventScroll: true });
-    target.scrollIntoView({ block: "start" });
+    reveal(target);
   }
 
   move(by) {

@@ -1,6 +1,6 @@
 """Register an MCP server, or change the one with the same slug."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
 from django.contrib.auth.models import Group
@@ -16,32 +16,38 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
         parser.add_argument("url")
-        parser.add_argument("--name", default="")
-        parser.add_argument("--bearer-env", default="", metavar="VAR")
-        parser.add_argument("--capabilities", default="elicitation", help="what is declared: elicitation, or nothing")
-        parser.add_argument("--groups", default="", help="comma separated; none: everybody")
-        parser.add_argument("--allow-private", action="store_true", help="loopback and private networks")
+        parser.add_argument("--name")
+        parser.add_argument("--bearer-env", metavar="VAR")
+        parser.add_argument("--capabilities", type=_capabilities, help="what is declared: elicitation, or nothing")
+        parser.add_argument("--groups", type=_names, help="comma separated; none: everybody")
+        parser.add_argument("--allow-private", action="store_true", default=None, help="loopback, private networks")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        server = Server.objects.filter(slug=options["slug"]).first() or Server(slug=options["slug"])
-        server.name = options["name"] or options["slug"]
-        server.url = options["url"]
-        server.bearer_env = options["bearer_env"]
-        server.allow_private = options["allow_private"]
-        server.capabilities = _capabilities(options["capabilities"])
-        server.listed_at = None
+        """What is not given stays as it is, or as a new server has it."""
+        known = Server.objects.filter(slug=options["slug"]).first()
+        server = known or Server(slug=options["slug"], name=options["slug"], capabilities=["elicitation"])
+        server.url, server.listed_at = options["url"], None
+        for name in ("name", "bearer_env", "capabilities", "allow_private"):
+            if options[name] is not None:
+                setattr(server, name, options[name])
         try:
             server.full_clean()
         except ValidationError as error:
             raise CommandError("; ".join(error.messages)) from None
         server.save()
-        names = list(filter(None, map(str.strip, options["groups"].split(","))))
-        server.groups.set([Group.objects.get_or_create(name=name)[0] for name in names])
+        if options["groups"] is not None:
+            server.groups.set([Group.objects.get_or_create(name=name)[0] for name in options["groups"]])
         self.stdout.write(f"{server.slug}: {server.url}")
 
 
+def _names(text: str) -> list[str]:
+    return list(filter(None, map(str.strip, text.split(","))))
+
+
 def _capabilities(text: str) -> list[str]:
-    names = list(filter(None, map(str.strip, text.split(","))))
+    names = _names(text)
     if unknown := set(names) - {"elicitation"}:
-        raise CommandError(f"this version cannot show {', '.join(sorted(unknown))}: declare elicitation, or nothing")
+        raise ArgumentTypeError(
+            f"this version cannot show {', '.join(sorted(unknown))}: declare elicitation, or nothing"
+        )
     return names

@@ -1,0 +1,129 @@
+"""Who sees which server, and what a listing becomes; malformed entries hide only themselves."""
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core.management import CommandError, call_command
+
+from mrtr_web import catalog, credentials
+from mrtr_web.models import Server
+
+pytestmark = pytest.mark.django_db
+
+
+def offering(server: Server, **offers: Any) -> dict[str, list[catalog.Operation]]:
+    server.offers = offers
+    server.save()
+    return catalog.operations(Server.objects.get())
+
+
+def test_a_server_of_a_group_is_seen_by_that_group_alone(alice: User, bob: User, server: Server) -> None:
+    assert list(catalog.visible(alice)) == [server]
+    group = Group.objects.create(name="travel")
+    server.groups.add(group)
+    bob.groups.add(group)
+    assert list(catalog.visible(alice)) == []
+    assert list(catalog.visible(bob)) == [server]
+    Server.objects.update(enabled=False)
+    assert list(catalog.visible(bob)) == []
+
+
+def test_malformed_entries_hide_only_themselves(server: Server) -> None:
+    """S19"""
+    found = offering(
+        server,
+        tools=[None, 5, {}, {"name": ""}, {"name": 7}, {"name": ".."}, {"name": "a/../b"}, {"name": "good"}],
+        prompts=[{"name": "p", "arguments": [None, {"name": "x", "required": True}, {"name": "y"}]}],
+        templates=[{"uriTemplate": "a://{"}, {"uriTemplate": "a://{x}"}],
+    )
+    assert [each.name for each in found["tools"]] == ["good"]
+    assert found["prompts"][0].schema["required"] == ["x"]
+    assert list(found["prompts"][0].schema["properties"]) == ["x", "y"]
+    assert [each.name for each in found["templates"]] == ["a://{x}"]
+
+
+def test_fields_keep_the_order_of_the_listing(server: Server) -> None:
+    """T-8"""
+    schema = {"type": "object", "properties": {"street_and_number": {}, "zip": {}, "a": {}}}
+    found = offering(server, tools=[{"name": "t", "inputSchema": schema}])
+    assert list(found["tools"][0].schema["properties"]) == ["street_and_number", "zip", "a"]
+
+
+def test_any_number_and_text_of_a_listing_can_be_stored(server: Server) -> None:
+    found = offering(server, tools=[{"name": "t", "description": "a\x00b\ud800", "inputSchema": {"x": float("inf")}}])
+    assert found["tools"][0].description == "a\x00b\ud800"
+
+
+def test_a_title_is_taken_before_the_annotation_and_the_name(server: Server) -> None:
+    """TO-5"""
+    found = offering(
+        server,
+        tools=[
+            {"name": "a", "title": "A", "annotations": {"title": "B"}},
+            {"name": "b", "annotations": {"title": "B"}},
+            {"name": "c", "annotations": [], "title": 5},
+        ],
+    )
+    assert [each.title for each in found["tools"]] == ["A", "B", "c"]
+
+
+@pytest.mark.parametrize(
+    ("hints", "repeatable"),
+    [
+        ({}, False),
+        ({"readOnlyHint": True}, True),
+        ({"idempotentHint": True}, True),
+        ({"idempotentHint": "false"}, False),
+    ],
+)
+def test_only_a_true_claim_makes_a_tool_repeatable(server: Server, hints: dict[str, Any], repeatable: bool) -> None:
+    """TO-2"""
+    assert offering(server, tools=[{"name": "t", "annotations": hints}])["tools"][0].repeatable is repeatable
+
+
+def test_params_and_values_of_each_kind_are_inverse(server: Server) -> None:
+    found = offering(server, tools=[{"name": "t"}], templates=[{"uriTemplate": "trip://{ref}/x"}])
+    assert found["tools"][0].params({"b": 1, "a": 2}) == {"name": "t", "arguments": {"b": 1, "a": 2}}
+    assert found["templates"][0].params({"ref": "a b"}) == {"uri": "trip://a%20b/x"}
+    assert found["templates"][0].values({"uri": "trip://a%20b/x"}) == {"ref": "a b"}
+    plain = catalog.resource(Server.objects.get(), "file:///x")
+    assert plain.params({"uri": "file:///x"}) == {"uri": "file:///x"}
+
+
+def test_a_resource_is_found_by_exact_name_before_any_match(server: Server) -> None:
+    offering(
+        server,
+        templates=[{"uriTemplate": "{+any}"}, {"uriTemplate": "docs://{x}"}],
+        resources=[{"uri": "docs://listed"}],
+    )
+    found = Server.objects.get()
+    assert catalog.resource(found, "docs://{x}").name == "docs://{x}"
+    assert catalog.resource(found, "docs://listed").name == ""
+    assert catalog.resource(found, "docs://other").name == "{+any}"
+
+
+def test_credentials_come_from_the_named_variable(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert credentials.headers(server) == {}
+    server.bearer_env = "WEATHER_TOKEN"
+    assert credentials.headers(server) == {}
+    monkeypatch.setenv("WEATHER_TOKEN", "t0ken")
+    assert credentials.headers(server) == {"Authorization": "Bearer t0ken"}
+
+
+def test_addserver_registers_and_changes(db: None) -> None:
+    call_command("addserver", "w", "https://w.example/mcp", "--name=Weather", "--groups=a, b", stdout=StringIO())
+    call_command("addserver", "w", "https://w2.example/mcp", stdout=StringIO())
+    found = Server.objects.get()
+    assert (found.url, found.name, found.allow_private, found.capabilities) == (
+        *("https://w2.example/mcp", "Weather", False, ["elicitation"]),
+    )
+    assert [group.name for group in found.groups.order_by("name")] == ["a", "b"]
+
+
+@pytest.mark.parametrize(("url", "options"), [("not a url", []), ("https://w.example", ["--capabilities=sampling"])])
+def test_addserver_refuses_what_cannot_work(db: None, url: str, options: list[str]) -> None:
+    with pytest.raises(CommandError):
+        call_command("addserver", "w", url, *options, stdout=StringIO())
+    assert not Server.objects.exists()
