@@ -53,17 +53,21 @@ def server(db: None) -> Server:
     )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def static_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the app under test serves its static files from."""
+    """Where the app under test serves its static files from; set before any page fixes the place."""
     root = tmp_path_factory.mktemp("static")
     site.STATIC_ROOT = root
-    call_command("collectstatic", interactive=False, verbosity=0)
     return root
 
 
+@pytest.fixture(scope="session")
+def collected(static_root: Path) -> None:
+    call_command("collectstatic", interactive=False, verbosity=0)
+
+
 @pytest.fixture
-def app(transactional_db: None, static_root: Path) -> Iterator[str]:
+def app(transactional_db: None, collected: None) -> Iterator[str]:
     """The app under a real ASGI server in this process, so that legs run; its base URL."""
     from mrtr_web.asgi import application
 
