@@ -73,6 +73,7 @@ def _serve(environ: dict[str, str], port: int, demo_port: int) -> int:
     app += ["--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "5"]
     running = [subprocess.Popen(command, cwd=BASE, env=environ) for command in (demo, app)]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell has it ignored
     try:
         address = f"http://127.0.0.1:{port}"
         if _answers(f"{address}/healthz", running):
