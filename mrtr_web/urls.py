@@ -5,7 +5,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path
 from django.views.generic import RedirectView
 
-from mrtr_web.views import account, catalog, health, wizard
+from mrtr_web.views import account, catalog, health, start, wizard
 
 urlpatterns = [
     path("", catalog.home, name="home"),
@@ -13,9 +13,9 @@ urlpatterns = [
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
     path("accounts/profile/", account.profile, name="profile"),
     path("s/<slug:slug>/", catalog.server, name="server"),
-    path("s/<slug:slug>/tools/<path:name>/", wizard.start, {"kind": "tools"}, name="tool"),
-    path("s/<slug:slug>/prompts/<path:name>/", wizard.start, {"kind": "prompts"}, name="prompt"),
-    path("s/<slug:slug>/resources/", wizard.start, {"kind": "resources"}, name="resource"),
+    path("s/<slug:slug>/tools/<path:name>/", start.start, {"kind": "tools"}, name="tool"),
+    path("s/<slug:slug>/prompts/<path:name>/", start.start, {"kind": "prompts"}, name="prompt"),
+    path("s/<slug:slug>/resources/", start.start, {"kind": "resources"}, name="resource"),
     path("flows/", wizard.mine, name="flows"),
     path("flows/<uuid:flow_id>/", wizard.flow, name="flow"),
     path("flows/<uuid:flow_id>/check/", wizard.check, name="check"),

@@ -1,6 +1,7 @@
 """What all pages share: the request as it really is, the guard for signed-in people, and lost posts shown again."""
 
 import functools
+import uuid
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, cast
 
@@ -59,3 +60,11 @@ def _typed(request: HttpRequest) -> list[dict[str, Any]]:
         if name != "csrfmiddlewaretoken" and "password" not in name
         for value in values
     ]
+
+
+def uuid_in(text: str) -> uuid.UUID | None:
+    """The id that a browser posted, if it is one."""
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return None

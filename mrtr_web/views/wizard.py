@@ -1,8 +1,7 @@
-"""The wizard: start form, the current page of a flow, check page, answers, stop, send again, content of results."""
+"""The wizard: the current page of a flow, check page, answers, stop, send again, content of results."""
 
 import contextlib
 import functools
-import hashlib
 import json
 import uuid
 from collections.abc import Callable, Mapping
@@ -11,17 +10,14 @@ from urllib.parse import urlsplit
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from mrtr_web import catalog, forms, results, steps, wizard
+from mrtr_web import catalog, results, steps, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
-from mrtr_web.schema import read
-from mrtr_web.schema.spec import SchemaFault
-from mrtr_web.views.catalog import refreshed
-from mrtr_web.views.web import Request, SignedIn, lost_post, signed_in
+from mrtr_web.views.web import Request, SignedIn, lost_post, signed_in, uuid_in
 from mrtr_web.wizard import Record
 
 Context = dict[str, Any]
@@ -44,90 +40,6 @@ def posted(view: Callable[[Request, uuid.UUID], HttpResponse]) -> Callable[[Requ
         return view(request, flow_id) if request.method == "POST" else redirect("flow", flow_id)
 
     return led
-
-
-@signed_in
-def start(request: SignedIn, slug: str, kind: str, name: str = "") -> HttpResponse:
-    """The form that starts a flow. Its flow id is minted when it is drawn: a double click is one flow."""
-    server = get_object_or_404(catalog.visible(request.user), slug=slug)
-    operation = _operation(server, kind, name or request.GET.get("uri", ""))
-    if operation is None:
-        trouble = refreshed(server)
-        operation = _operation(server, kind, name or request.GET.get("uri", ""))
-        if operation is None:
-            return render(request, "catalog/gone.html", {"server": server, "trouble": trouble}, status=404)
-    try:
-        if request.method == "POST":
-            return _start(request, operation)
-        form = _start_form(request, operation, None, _initial(request, operation))
-        return _start_page(request, operation, form)
-    except SchemaFault as fault:
-        context = {"server": server, "operation": operation, "fault": forms.say(fault.code, fault.params)}
-        return render(request, "catalog/unusable.html", context, status=422)
-
-
-def _operation(server: Server, kind: str, name: str) -> catalog.Operation | None:
-    if kind == "resources":
-        return catalog.resource(server, name)
-    return catalog.find(server, kind, name)
-
-
-def _initial(request: SignedIn, operation: catalog.Operation) -> Context | None:
-    again = _uuid(request.GET.get("again", ""))
-    row = wizard.flow_of(request.user.pk, again) if again else None
-    if row is not None and row.server_id == operation.server.pk:
-        return wizard.earlier_values(request.visitor, row, operation)
-    uri = request.GET.get("uri", "")
-    return operation.values({"uri": uri}) if uri and uri != operation.name else None
-
-
-def _start_form(
-    request: SignedIn, operation: catalog.Operation, data: Mapping[str, Any] | None, initial: Context | None
-) -> forms.StepForm:
-    spec = read.read_input(operation.schema)
-    return forms.build(spec, prefix="s0", data=data, initial=initial, zone=wizard.zone_of(request.user.pk))
-
-
-def _start_page(
-    request: SignedIn, operation: catalog.Operation, form: forms.StepForm, notice: str = ""
-) -> HttpResponse:
-    context = {
-        "server": operation.server,
-        "operation": operation,
-        "form": form,
-        "flow_id": uuid.uuid4(),
-        "schema": _digest(operation),
-        "notice": notice,
-    }
-    return render(request, "catalog/start.html", context, status=422 if form.errors or notice else 200)
-
-
-def _start(request: SignedIn, operation: catalog.Operation) -> HttpResponse:
-    flow_id = _uuid(request.POST.get("flow", "")) or uuid.uuid4()
-    if wizard.flow_of(request.user.pk, flow_id) is not None:
-        return redirect("flow", flow_id)
-    form = _start_form(request, operation, request.POST, None)
-    if request.POST.get("schema") != _digest(operation):
-        form.is_valid()
-        return _start_page(request, operation, form, "changed")
-    if not steps.accepts(form, operation.schema):
-        return _start_page(request, operation, form)
-    try:
-        params = operation.params(form.value())
-    except ValueError:
-        return _start_page(request, operation, form, "address")
-    try:
-        launched = wizard.start(request.visitor, operation, flow_id, params)
-    except wizard.SessionOver:
-        return lost_post(request, "signed_out")
-    if launched is not None:
-        wizard.wait(launched)
-    return redirect("flow", flow_id)
-
-
-def _digest(operation: catalog.Operation) -> str:
-    """Tells a form that was drawn from another schema."""
-    return hashlib.sha256(json.dumps(operation.schema).encode()).hexdigest()[:16]
 
 
 @require_safe
@@ -231,7 +143,7 @@ def stop(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
 def again(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """Send the same leg again, after it was not sent or is unknown, or call again for a state-only round."""
     row = _row(request, flow_id)
-    leg = _uuid(request.POST.get("leg", ""))
+    leg = uuid_in(request.POST.get("leg", ""))
     if leg is not None and _may_use(request, row):
         with contextlib.suppress(wizard.Stale, wizard.Unreadable):  # the current page says what is
             wizard.wait(wizard.send_again(request.visitor, flow_id, leg))
@@ -261,13 +173,6 @@ def _row(request: SignedIn, flow_id: uuid.UUID) -> Flow:
     if row is None:
         raise Http404
     return row
-
-
-def _uuid(text: str) -> uuid.UUID | None:
-    try:
-        return uuid.UUID(text)
-    except ValueError:
-        return None
 
 
 def _label(row: Flow) -> str:
