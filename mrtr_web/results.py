@@ -29,10 +29,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A result ready to be shown. `rows` are the top-level entries of structured content, `raw` its JSON."""
+    """A result ready to be shown. `raw` is the structured content as JSON."""
 
     blocks: tuple[Block, ...]
-    rows: tuple[tuple[str, str], ...]
     raw: str
     failed: bool
 
@@ -47,8 +46,7 @@ def show(result: Mapping[str, Any]) -> Shown:
     structured = result.get("structuredContent")
     present = "structuredContent" in result and structured is not None
     raw = json.dumps(structured, indent=2, ensure_ascii=False) if present else ""
-    rows = structured.items() if isinstance(structured, dict) else ()
-    return Shown(blocks, tuple((str(k), _plain(v)) for k, v in rows), raw, result.get("isError") is True)
+    return Shown(blocks, raw, result.get("isError") is True)
 
 
 def content(result: Mapping[str, Any], number: int) -> tuple[bytes, str, bool] | None:
@@ -112,7 +110,3 @@ def _decoded(data: object) -> bytes | None:
         return base64.b64decode(data, validate=True) if isinstance(data, str) else None
     except ValueError:
         return None
-
-
-def _plain(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -9,12 +9,16 @@ from django.contrib.auth.models import AbstractUser
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 
+from mrtr_web import wizard
 from mrtr_web.sessions import GatedRequest, Visitor
 
 P = ParamSpec("P")
 OURS = frozenset({"csrfmiddlewaretoken", "flow", "round", "leg", "schema", "change"})
 """Names of hidden inputs: not something that a person typed."""
+COMPANIONS = ("-zone", "-fold", "-blank", "-action")
+"""Ends of names of inputs that stand beside one that a person typed in."""
 
 
 class Request(GatedRequest):
@@ -38,7 +42,8 @@ def signed_in(view: View[P]) -> Callable[Concatenate[Request, P], HttpResponse]:
     @functools.wraps(view)
     def guarded(request: Request, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         if request.visitor is not None and request.user.pk is not None:
-            return view(request, *args, **kwargs)  # type: ignore[arg-type]
+            with timezone.override(wizard.zone_of(request.user.pk)):
+                return view(request, *args, **kwargs)  # type: ignore[arg-type]
         if request.method == "POST":
             return lost_post(request, "signed_out")
         return redirect_to_login(request.get_full_path())
@@ -55,7 +60,11 @@ def lost_post(request: HttpRequest, reason: str) -> HttpResponse:
 def _typed(request: HttpRequest) -> list[dict[str, Any]]:
     """Every posted value but passwords; `shown` is false for hidden ones."""
     return [
-        {"name": name, "value": value, "shown": name not in OURS and not name.endswith(("-zone", "-action"))}
+        {
+            "name": name,
+            "value": value,
+            "shown": name not in OURS and not name.endswith(("-zone", "-fold", "-blank", "-action")),
+        }
         for name, values in request.POST.lists()
         if name != "csrfmiddlewaretoken" and "password" not in name
         for value in values
