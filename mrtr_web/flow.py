@@ -90,11 +90,6 @@ def after(state: State, event: Event) -> State:
         raise BadMove(state, event) from None
 
 
-def sources(event: Event) -> frozenset[State]:
-    """The states in which this event can happen."""
-    return frozenset(state for state, moves in TRANSITIONS.items() if event in moves)
-
-
 def next_params(
     params: Mapping[str, Any], responses: Mapping[str, Any] | None, request_state: str | None
 ) -> dict[str, Any]:

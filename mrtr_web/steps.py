@@ -97,6 +97,11 @@ class RoundForm:
         """What was done with each step, without content, for the round's row."""
         return tuple(f"{page.kind}:{page.answer()['action']}" for page in self.pages)
 
+    def carried(self) -> list[tuple[str, str]]:
+        """Every input of the round as it was posted, for hidden inputs of the page that reads it back."""
+        chosen = [(f"{page.prefix}-action", page.action.value) for page in self.pages if page.action]
+        return chosen + [each for page in self.pages if page.form is not None for each in page.form.carried()]
+
     @property
     def may_send_directly(self) -> bool:
         """One step with few fields needs no page that reads the answers back (D4)."""

@@ -62,11 +62,6 @@ def open_flow(visitor: Visitor, flow_id: uuid.UUID) -> tuple[Flow, Record]:
     return row, vault.open_record(bytes(sealed.sealed), _keys(visitor), _binding(visitor, row, row.round))
 
 
-def is_elsewhere(row: Flow, visitor: Visitor) -> bool:
-    """Whether the content of a flow is held by another browser of the same person."""
-    return SealedRecord.objects.filter(pk=row.pk).exclude(session=visitor.session).exists()
-
-
 def expire_without_record(row: Flow) -> Flow:
     """An open flow whose record is gone can never go on: it is expired (D2)."""
     if row.is_open:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mrtr_web.flow import ENDS, OPEN, TRANSITIONS, BadMove, Event, State, after, next_params, sources
+from mrtr_web.flow import ENDS, OPEN, TRANSITIONS, BadMove, Event, State, after, next_params
 
 EVERY_MOVE = [
     ("running", "asked", "waiting"),
@@ -45,11 +45,6 @@ def test_a_pair_outside_the_table_is_an_error(state: State, event: Event) -> Non
 def test_nothing_leaves_an_end_state() -> None:
     assert all(TRANSITIONS[state] == {} for state in ENDS)
     assert {s.value for s in OPEN} == {"running", "waiting", "not_yet", "unsent", "unknown"}
-
-
-def test_sources_of_an_event() -> None:
-    assert sources(Event.ANSWERED) == {State.WAITING}
-    assert sources(Event.SENT_AGAIN) == {State.NOT_YET, State.UNSENT, State.UNKNOWN}
 
 
 def test_the_first_leg_sends_the_params_alone() -> None:

@@ -1,6 +1,6 @@
 """The catalogue: servers, and what one server offers."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
@@ -50,7 +50,3 @@ def relay_code(error: relay.RelayError) -> str:
         case relay.Broken():
             return f"broken:{error.rule}"
     return "refused"
-
-
-def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return render(request, "404.html", status=404)

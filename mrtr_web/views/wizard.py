@@ -87,8 +87,8 @@ def check(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     valid = form.is_valid()
     if not valid or "change" in request.POST:
         return _round_page(request, row, record, form, valid or "change" in request.POST)
-    hidden = [(name, value) for name, values in request.POST.lists() for value in values if name[:1] == "s"]
-    return render(request, "flows/check.html", _context(row, record) | {"round_form": form, "hidden": hidden})
+    context = _context(row, record) | {"round_form": form, "hidden": form.carried()}
+    return render(request, "flows/check.html", context)
 
 
 @posted
@@ -197,9 +197,7 @@ def _context(row: Flow, record: Record | None) -> Context:
 
 
 def _unreadable(request: SignedIn, row: Flow) -> HttpResponse:
-    elsewhere = wizard.is_elsewhere(row, request.visitor)
-    if not elsewhere:
-        row = wizard.expire_without_record(row)
+    row = wizard.expire_without_record(row)
     template = "flows/elsewhere.html" if row.is_open else "flows/over.html"
     return render(request, template, _context(row, None) | {"unreadable": True})
 
