@@ -1,12 +1,82 @@
-"""Django's admin: servers. What belongs to people's requests is not here."""
+"""Django's admin: servers, and the rules that they were seen to break. People's requests are not here."""
 
+from typing import Any, ClassVar
+
+from django import forms
 from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.translation import gettext_lazy as _
 
-from mrtr_web.models import Server
+from mrtr_web import catalog, roots
+from mrtr_web.models import CAPABILITIES, Finding, Server
+from mrtr_web.schema.text import clean_text
+
+
+class RootsField(forms.CharField):
+    """Roots, one a line: the URI and then a name."""
+
+    widget = forms.Textarea
+
+    def prepare_value(self, value: Any) -> Any:
+        return roots.write_lines(value) if isinstance(value, list) else value
+
+    def clean(self, value: Any) -> Any:
+        return roots.read_lines(super().clean(value))
+
+
+class ServerForm(forms.ModelForm):  # type: ignore[type-arg]
+    capabilities = forms.MultipleChoiceField(
+        label=_("Declared to the server"),
+        help_text=_(
+            "What the server may ask people for: forms and pages to open (elicitation), texts to write (sampling), "
+            "names of folders (roots). The last two are deprecated by the specification."
+        ),
+        choices=[(name, name) for name in CAPABILITIES],
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+    )
+    roots = RootsField(
+        label=_("Folders"),
+        help_text=_("Offered to people when the server asks for roots. One a line: file:///path and a name."),
+        required=False,
+    )
+
+
+class FindingInline(admin.TabularInline):  # type: ignore[type-arg]
+    """Rules that this server was seen to break; docs/conformance.md says what each means."""
+
+    model = Finding
+    fields = readonly_fields = ("rule", "count", "first_at", "last_at")
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
 
 
 @admin.register(Server)
 class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    form = ServerForm
     list_display = ("name", "slug", "url", "enabled")
-    fields = ("slug", "name", "url", "bearer_env", "allow_private", "capabilities", "enabled", "groups")
+    fields = (
+        "slug",
+        "name",
+        "url",
+        "bearer_env",
+        "allow_private",
+        "capabilities",
+        "roots",
+        "enabled",
+        "groups",
+        "hidden_tools",
+    )
+    readonly_fields = ("hidden_tools",)
     filter_horizontal = ("groups",)
+    inlines: ClassVar = [FindingInline]
+
+    @admin.display(description=_("Hidden tools"))
+    def hidden_tools(self, server: Server) -> str:
+        """Tools that are not offered, and why."""
+        told = [(clean_text(name, 200), clean_text(reason, 500)) for name, reason in catalog.hidden(server)]
+        return format_html_join("", "<p><strong>{}</strong>: {}</p>", told) or "-"

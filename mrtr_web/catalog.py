@@ -11,10 +11,12 @@ from django.contrib.auth.models import AbstractUser
 from django.db import connection
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
 from mcp.shared.uri_template import UriTemplate
 
-from mrtr_web import credentials, relay
+from mrtr_web import credentials, ledger, relay
 from mrtr_web.models import Server
+from mrtr_web.schema.check import Problem
 
 LISTINGS = {
     "tools": "tools/list",
@@ -27,6 +29,7 @@ METHODS = {"tools": "tools/call", "prompts": "prompts/get", "resources": "resour
 FRESH_FOR = timedelta(minutes=5)
 LISTING_SECONDS = 15.0
 """A person waits for a listing; longer is a fault of the server."""
+MAX_MIRRORED = 2**53 - 1
 Object = dict[str, Any]
 
 
@@ -42,6 +45,7 @@ class Operation:
     description: str
     schema: Mapping[str, Any]
     hints: Mapping[str, Any] = field(default_factory=dict)
+    output_schema: Object | None = None
 
     def params(self, values: Object) -> Object:
         """The original params of a flow: frozen from here on."""
@@ -89,8 +93,9 @@ def limits() -> relay.Limits:
 
 
 def capabilities(server: Server) -> Object:
-    """What is declared to this server on every leg (D7): what this app can show, and no more."""
-    return {"elicitation": {"form": {}, "url": {}}} if "elicitation" in server.capabilities else {}
+    """What is declared to this server on every leg (D7)."""
+    all_of_them: Object = {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}
+    return {name: value for name, value in all_of_them.items() if name in server.capabilities}
 
 
 def refresh(server: Server) -> None:
@@ -100,19 +105,25 @@ def refresh(server: Server) -> None:
     """
     target = endpoint(server)
     connection.close()
-    found = async_to_sync(_ask)(target)
+    try:
+        found = async_to_sync(_ask)(target, capabilities(server))
+    except relay.Broken as broken:
+        ledger.note_findings(server.pk, [broken.rule])
+        raise
     server.discovered, server.offers, server.listed_at = found["discovered"], found["offers"], timezone.now()
     server.save(update_fields=["discovered", "offers", "listed_at"])
+    if hidden(server):
+        ledger.note_findings(server.pk, ["HT-7"])
 
 
-async def _ask(target: relay.Endpoint) -> Object:
+async def _ask(target: relay.Endpoint, declared: Object) -> Object:
     whole = limits()
     bounds = replace(whole, silence=min(whole.silence, LISTING_SECONDS), total=min(whole.total, LISTING_SECONDS))
-    discovered = await relay.discover(target, bounds)
+    discovered = await relay.discover(target, bounds, capabilities=declared)
     offered = discovered.get("capabilities")
     offered = offered if isinstance(offered, dict) else {}
     offers = {
-        kind: await relay.listing(target, bounds, method)
+        kind: await relay.listing(target, bounds, method, capabilities=declared)
         for kind, method in LISTINGS.items()
         if _CAPABILITY[kind] in offered
     }
@@ -126,7 +137,7 @@ def is_stale(server: Server) -> bool:
 
 def operations(server: Server) -> dict[str, list[Operation]]:
     """What the server offers, by kind, from the stored listing; malformed entries hide only themselves."""
-    tools = [_tool(server, entry) for entry in server.offers.get("tools", []) if _addressable(entry)]
+    tools = [_tool(server, entry) for entry in _tools(server) if _mirror_fault(entry) is None]
     prompts = [_prompt(server, entry) for entry in server.offers.get("prompts", []) if _addressable(entry)]
     templates = [
         _template(server, entry)
@@ -134,6 +145,41 @@ def operations(server: Server) -> dict[str, list[Operation]]:
         if _named(entry, "uriTemplate") and _parsable(entry["uriTemplate"])
     ]
     return {"tools": tools, "prompts": prompts, "templates": templates}
+
+
+def hidden(server: Server) -> list[tuple[str, str]]:
+    """Tools that are not offered because of their x-mcp-header annotations: name and reason (HT-7)."""
+    faults = ((entry["name"], _mirror_fault(entry)) for entry in _tools(server))
+    return [(name, fault) for name, fault in faults if fault is not None]
+
+
+def _tools(server: Server) -> list[Object]:
+    return [entry for entry in server.offers.get("tools", []) if _addressable(entry)]
+
+
+def _mirror_fault(entry: Object) -> str | None:
+    """Why a tool's arguments cannot be mirrored in headers as it asks; None where they can (HT-6, HT-7)."""
+    schema = entry.get("inputSchema")
+    return find_invalid_x_mcp_header(schema) if isinstance(schema, dict) else None
+
+
+def unmirrored(operation: Operation, values: Object) -> list[Problem]:
+    """Whole numbers that are too large for the headers that they must be mirrored in (HT-7)."""
+    if operation.method != "tools/call":
+        return []
+    mirrored = {path: _at(values, path) for path in x_mcp_header_map(operation.schema)}
+    limits = {"minimum": -MAX_MIRRORED, "maximum": MAX_MIRRORED}
+    return [
+        Problem(path, "mirrored_integer", limits)
+        for path, value in mirrored.items()
+        if isinstance(value, int) and abs(value) > MAX_MIRRORED
+    ]
+
+
+def _at(values: object, path: tuple[str, ...]) -> object:
+    for step in path:
+        values = values.get(step) if isinstance(values, dict) else None
+    return values
 
 
 def resources(server: Server) -> list[Object]:
@@ -204,7 +250,7 @@ def _tool(server: Server, entry: Object) -> Operation:
     hints = entry.get("annotations")
     hints = hints if isinstance(hints, dict) else {}
     title = _text(entry, "title") or _text(hints, "title") or entry["name"]
-    schema = entry.get("inputSchema")
+    schema, output = entry.get("inputSchema"), entry.get("outputSchema")
     return Operation(
         server,
         "tools/call",
@@ -213,6 +259,7 @@ def _tool(server: Server, entry: Object) -> Operation:
         _text(entry, "description"),
         schema if isinstance(schema, dict) else {"type": "object"},
         hints,
+        output if isinstance(output, dict) else None,
     )
 
 

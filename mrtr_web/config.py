@@ -42,6 +42,7 @@ class Config(BaseSettings):
     max_request_bytes: int = Field(1024 * 1024, gt=0)
     max_rounds: int = Field(50, gt=0)
     max_state_only_legs: int = Field(10, gt=0)
+    state_only_timeout: float = Field(600, gt=0)
     drafts: bool = True
 
     @field_validator("secret_key_fallbacks", "allowed_hosts", mode="before")

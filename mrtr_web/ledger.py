@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 
 from mrtr_web import flow as machine
 from mrtr_web.flow import Event, State
@@ -134,21 +134,23 @@ def land(flow_id: uuid.UUID, leg: uuid.UUID, landing: Landing) -> bool:
             outcome=landing.outcome,
             lease_until=None,
             state_only=F("state_only") + 1 if waits else 0,
+            told_to_wait_at=Coalesce("told_to_wait_at", Now()) if waits else None,
         )
         if not moved:
             return False
         SealedRecord.objects.filter(pk=flow_id).update(sealed=landing.sealed)
         if landing.event is Event.ASKED:
             Round.objects.create(flow_id=flow_id, number=landing.round, kinds=list(landing.kinds))
-        _note_findings(flow_id, landing.findings)
+        if landing.findings:
+            note_findings(Flow.objects.values_list("server_id", flat=True).get(pk=flow_id), landing.findings)
         return True
 
 
-def _note_findings(flow_id: uuid.UUID, rules: Iterable[str]) -> None:
+def note_findings(server_id: int, rules: Iterable[str]) -> None:
+    """Count that a server was seen to break these rules."""
     for rule in rules:
-        server = Flow.objects.values_list("server_id", flat=True).get(pk=flow_id)
-        Finding.objects.get_or_create(server_id=server, rule=rule)
-        Finding.objects.filter(server_id=server, rule=rule).update(count=F("count") + 1, last_at=Now())
+        Finding.objects.get_or_create(server_id=server_id, rule=rule)
+        Finding.objects.filter(server_id=server_id, rule=rule).update(count=F("count") + 1, last_at=Now())
 
 
 def expire_leases(**only: Any) -> int:

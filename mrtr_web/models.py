@@ -7,12 +7,17 @@ import uuid
 from typing import Any, ClassVar
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from mrtr_web import roots
 from mrtr_web.fields import JSONText
 from mrtr_web.flow import OPEN, State
+
+CAPABILITIES = ("elicitation", "sampling", "roots")
+"""What may be declared to a server."""
 
 
 class Session(models.Model):
@@ -41,6 +46,8 @@ class Server(models.Model):
     )
     allow_private = models.BooleanField(default=False)
     capabilities = JSONText(default=list)
+    roots = JSONText(default=list, blank=True)
+    """Folders that people may name to this server: objects with uri and, if wanted, name."""
     enabled = models.BooleanField(default=True)
     groups: "models.ManyToManyField[Any, Any]" = models.ManyToManyField("auth.Group", blank=True)
     discovered = JSONText(null=True, blank=True, editable=False)
@@ -52,6 +59,14 @@ class Server(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        if unknown := set(self.capabilities) - set(CAPABILITIES):
+            raise ValidationError({"capabilities": _("Unknown: %s") % ", ".join(sorted(unknown))})
+        wrong = [root["uri"] for root in self.roots if roots.fault(root["uri"])]
+        if wrong:
+            message = _("Not a plain file address, such as file:///home/ada/photos: %s")
+            raise ValidationError({"roots": message % ", ".join(wrong)})
 
 
 class Flow(models.Model):
@@ -67,6 +82,8 @@ class Flow(models.Model):
     round = models.PositiveIntegerField(default=0)
     state_only = models.PositiveIntegerField(default=0)
     """State-only results in a row."""
+    told_to_wait_at = models.DateTimeField(null=True)
+    """When the first of them came."""
     leg = models.UUIDField(null=True)
     """The leg that may land."""
     lease_until = models.DateTimeField(null=True)

@@ -40,9 +40,9 @@ class Shown:
         return not self.blocks and not self.raw
 
 
-def show(result: Mapping[str, Any]) -> Shown:
-    """Cut a result of any of the three methods into blocks."""
-    blocks = tuple(_block(number, role, content) for number, (role, content) in enumerate(_contents(result)))
+def show(result: Mapping[str, Any], start: int = 0) -> Shown:
+    """Cut a result of any of the three methods into blocks, numbered from `start`."""
+    blocks = tuple(_block(number, role, content) for number, (role, content) in enumerate(_contents(result), start))
     structured = result.get("structuredContent")
     present = "structuredContent" in result and structured is not None
     raw = json.dumps(structured, indent=2, ensure_ascii=False) if present else ""

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from mrtr_web import sampling
+
 MAX_STEPS = 20
 """Steps that one round may have: more cannot be one form that a browser sends."""
 
@@ -109,56 +111,52 @@ def _field(result: Mapping[str, Any], name: str, kind: type) -> Any:
 
 
 def _step(key: str, entry: object, capabilities: Mapping[str, Any], findings: list[str]) -> Step:
+    """One entry. There is no slot for an error: only an elicitation has a truthful answer, `cancel`, where it is
+    unusable (T-15). Everything else that is unusable ends the flow.
+    """
     if not isinstance(entry, Mapping):
         raise BrokenRule("MR-14")
     params = entry.get("params")
-    params = {} if params is None else params
-    if not isinstance(params, Mapping):
-        raise BrokenRule("MR-14")
-    kind = _kind(entry.get("method"), params)
-    if not _declared(kind, capabilities):
-        raise BrokenRule("MR-14")
-    faults = _faults(kind, params)
-    findings.extend(faults)
-    return Step(key, kind, params, showable="SHOW" not in faults)
-
-
-def _kind(method: object, params: Mapping[str, Any]) -> Kind:
-    match method:
+    match entry.get("method"):
         case "elicitation/create":
-            return _elicitation_kind(params.get("mode"))
+            return _elicitation(key, params, capabilities, findings)
         case "sampling/createMessage":
-            return Kind.SAMPLING
-        case "roots/list":
-            return Kind.ROOTS
+            return _sampling(key, params, capabilities, findings)
+        case "roots/list" if "roots" in capabilities:
+            return Step(key, Kind.ROOTS, params if isinstance(params, Mapping) else {})
     raise BrokenRule("MR-14")
 
 
-def _elicitation_kind(mode: object) -> Kind:
-    if mode == "url":
-        return Kind.URL
-    if mode is None or mode == "form":  # absent means form (EL-2)
-        return Kind.FORM
-    raise BrokenRule("MR-14")
+def _elicitation(key: str, params: object, capabilities: Mapping[str, Any], findings: list[str]) -> Step:
+    known = params if isinstance(params, Mapping) else {}
+    kind = Kind.URL if known.get("mode") == "url" else Kind.FORM  # absent means form (EL-2)
+    if not _declared(kind, capabilities) or known.get("mode", "form") not in (None, "form", "url") or not known:
+        findings.append("MR-14")
+        return Step(key, kind, known, showable=False)
+    if not isinstance(known.get("message"), str):
+        findings.append("EL-5")
+    if kind is Kind.FORM and not isinstance(known.get("requestedSchema"), Mapping):
+        findings.append("FM-6")
+    no_url = kind is Kind.URL and not isinstance(known.get("url"), str)
+    if no_url:
+        findings.append("UR-4")
+    return Step(key, kind, known, showable=not no_url)
 
 
-def _declared(kind: Kind, capabilities: Mapping[str, Any]) -> bool:
-    if kind in (Kind.FORM, Kind.URL):
-        modes = capabilities.get("elicitation")
-        return modes is not None and (kind in modes or (kind is Kind.FORM and not modes))
-    return kind in capabilities
+def _declared(mode: Kind, capabilities: Mapping[str, Any]) -> bool:
+    modes = capabilities.get("elicitation")
+    return modes is not None and (mode in modes or (mode is Kind.FORM and not modes))
 
 
-def _faults(kind: Kind, params: Mapping[str, Any]) -> list[str]:
-    """Rule ids that this entry breaks although it can still be answered; "SHOW" = no page can be made of it."""
-    faults = []
-    if kind in (Kind.FORM, Kind.URL) and not isinstance(params.get("message"), str):
-        faults.append("EL-5")
-    if kind is Kind.FORM and not isinstance(params.get("requestedSchema"), Mapping):
-        faults.append("FM-6")
-    if kind is Kind.URL and not isinstance(params.get("url"), str):
-        faults += ["UR-4", "SHOW"]
-    return faults
+def _sampling(key: str, params: object, capabilities: Mapping[str, Any], findings: list[str]) -> Step:
+    if "sampling" not in capabilities:
+        raise BrokenRule("MR-14")
+    try:
+        findings += sampling.faults(params)
+    except sampling.Unusable as unusable:
+        raise BrokenRule(unusable.rule) from None
+    assert isinstance(params, Mapping)
+    return Step(key, Kind.SAMPLING, params)
 
 
 def elicit_result(action: Action, content: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -1,79 +1,22 @@
-"""The pages of a round: one per step, from the record's requests and what was posted, to the answers sent.
+"""All pages of a round as one form, from the record's requests and what was posted, to the answers sent.
 
 Everything that a browser posts is matched by our own input names (s0-f3, s0-action); the server's keys never
 leave the record (D5).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
-from mrtr_web import forms, links, rounds
-from mrtr_web.rounds import Action, Kind, Step
-from mrtr_web.schema import check, read
-from mrtr_web.schema.spec import SchemaFault
+from mrtr_web import pages, results, rounds
+from mrtr_web.pages import Drawing, Page, SamplingPage, UrlPage
+from mrtr_web.rounds import Kind, Step
 
 MAX_DIRECT_FIELDS = 4
 Object = dict[str, Any]
-
-
-@dataclass(slots=True)
-class Page:
-    """One step as the browser sees it."""
-
-    number: int
-    step: Step
-    action: Action | None = None
-    form: forms.StepForm | None = None
-    link: links.Link | None = None
-    repeated: bool = False
-    """The same question as in the round before."""
-    declined_before: bool = False
-    error: str = ""
-
-    @property
-    def prefix(self) -> str:
-        return f"s{self.number}"
-
-    @property
-    def kind(self) -> Kind:
-        return self.step.kind
-
-    @property
-    def message(self) -> str:
-        return self.step.message
-
-    @property
-    def impossible(self) -> bool:
-        """No truthful answer but cancel can be given (T-15)."""
-        if not self.step.showable or (self.link is not None and self.link.refused):
-            return True
-        return self.kind is Kind.FORM and self.form is None
-
-    @property
-    def is_confirmation(self) -> bool:
-        """A form without fields: a plain yes or no."""
-        return self.form is not None and not self.form.fields
-
-    def is_valid(self) -> bool:
-        if self.impossible:
-            return True
-        if self.action is None:
-            self.error = "choose"
-            return False
-        if self.form is None:
-            return True
-        if self.action is not Action.ACCEPT:
-            self.form.forgive()
-            return True
-        return accepts(self.form, self.step.schema)
-
-    def answer(self) -> Object:
-        """The ElicitResult of this step; only after is_valid()."""
-        if self.impossible or self.action is None:
-            return rounds.elicit_result(Action.CANCEL)
-        content = self.form.value() if self.form is not None and self.action is Action.ACCEPT else None
-        return rounds.elicit_result(self.action, content)
+Asked = tuple[str, Object, Object]
+"""What was asked and answered before: key, params, answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +38,7 @@ class RoundForm:
 
     def actions(self) -> tuple[str, ...]:
         """What was done with each step, without content, for the round's row."""
-        return tuple(f"{page.kind}:{page.answer()['action']}" for page in self.pages)
+        return tuple(f"{page.kind}:{page.answer().get('action', 'accept')}" for page in self.pages)
 
     def carried(self) -> list[tuple[str, str]]:
         """Every input of the round as it was posted, for hidden inputs of the page that reads it back."""
@@ -110,79 +53,68 @@ class RoundForm:
         form = self.pages[0].form
         return form is None or len(form.fields) <= MAX_DIRECT_FIELDS
 
+    @property
+    def can_decline(self) -> bool:
+        """False where a step can only be answered, or the whole flow be stopped (T-16)."""
+        return all(page.kind is not Kind.SAMPLING for page in self.pages)
 
-def accepts(form: forms.StepForm, schema: Mapping[str, Any]) -> bool:
-    """Whether the answer is complete and fits the whole schema; what does not is said at its field (FM-2).
 
-    A schema that cannot be checked is left to the server.
-    """
-    if not form.is_valid():
-        return False
+def round_form(steps: tuple[Step, ...], drawing: Drawing, past: Iterable[Asked] = ()) -> RoundForm:
+    """Draw the round; `past` is what was asked and answered before, the newest last."""
+    known = tuple(past)
+    found = tuple(pages.page(number, step, _earlier(step, known)) for number, step in enumerate(steps))
+    for page in found:
+        page.draw(drawing)
+        if isinstance(page, UrlPage):
+            page.moved_from = _moved_from(page.step, known)
+    _number_blocks(found)
+    return RoundForm(steps, found, drawing.data is not None)
+
+
+def conversation(steps: Iterable[Step]) -> Object:
+    """The messages of all sampling steps of a round, as one result whose contents can be numbered."""
+    return {"messages": [message for step in steps for message in _messages(step)]}
+
+
+def _messages(step: Step) -> list[Any]:
+    return list(step.params["messages"]) if step.kind is Kind.SAMPLING else []
+
+
+def _number_blocks(found: tuple[Page, ...]) -> None:
+    """Contents are numbered through the whole round: a page's images have addresses of their own."""
+    start = 0
+    for page in found:
+        if isinstance(page, SamplingPage):
+            page.blocks = results.show(conversation([page.step]), start).blocks
+            start += len(page.blocks)
+
+
+def _earlier(step: Step, past: tuple[Asked, ...]) -> Object | None:
+    """The latest answer to the same question: same key, and the same thing asked under it (T-10)."""
+    for key, params, answer in reversed(past):
+        if key == step.key and question(step.kind, params) == question(step.kind, step.params):
+            return answer
+    return None
+
+
+def question(kind: Kind, params: Mapping[str, Any]) -> object:
+    """What makes two questions the same: a form's fields, however it is introduced; else all of it."""
+    schema = params.get("requestedSchema")
+    if kind is Kind.FORM and isinstance(schema, Mapping) and schema.get("properties"):
+        return schema
+    return params
+
+
+def _moved_from(step: Step, past: tuple[Asked, ...]) -> str:
+    """The host that this key's last link led to, where this one leads elsewhere (T-26)."""
+    before = next((params.get("url") for key, params, _ in reversed(past) if key == step.key), None)
+    if not isinstance(before, str):
+        return ""
+    return _host(before) if _host(before) != _host(step.url) else ""
+
+
+def _host(url: str) -> str:
     try:
-        form.add_problems(check.check(schema, form.value()))
-    except SchemaFault:
-        return True
-    return not form.errors
-
-
-def round_form(
-    steps: tuple[Step, ...],
-    *,
-    data: Mapping[str, Any] | None,
-    zone: str,
-    own_hosts: Collection[str],
-    before: tuple[Object, Object] | None = None,
-) -> RoundForm:
-    """Draw the round; `data` is what was posted, `before` the requests and responses of the round before."""
-    pages = tuple(_page(number, step, data, zone, own_hosts, before) for number, step in enumerate(steps))
-    return RoundForm(steps, pages, data is not None)
-
-
-def _page(
-    number: int,
-    step: Step,
-    data: Mapping[str, Any] | None,
-    zone: str,
-    own_hosts: Collection[str],
-    before: tuple[Object, Object] | None,
-) -> Page:
-    page = Page(number, step)
-    if step.kind is Kind.URL and step.showable:
-        page.link = links.judge(step.url, own_hosts)
-    earlier = _earlier(step, before)
-    if step.kind is Kind.FORM:
-        content = (earlier or {}).get("content")
-        page.form = _form(step, data, content if isinstance(content, dict) else None, page.prefix, zone)
-    has_fields = page.form is not None and bool(page.form.fields)
-    page.action = _action(data, f"{page.prefix}-action", Action.ACCEPT if has_fields else None)
-    page.repeated = earlier is not None
-    page.declined_before = earlier is not None and earlier.get("action") == Action.DECLINE
-    return page
-
-
-def _action(data: Mapping[str, Any] | None, name: str, default: Action | None) -> Action | None:
-    """What the person chose. A form with fields is answered unless they say otherwise; all else asks for a word."""
-    try:
-        return Action(str((data or {}).get(name, "")))
+        return urlsplit(url).hostname or ""
     except ValueError:
-        return default
-
-
-def _form(
-    step: Step, data: Mapping[str, Any] | None, content: Object | None, prefix: str, zone: str
-) -> forms.StepForm | None:
-    try:
-        spec = read.read_elicitation(step.schema)
-    except SchemaFault:
-        return None
-    if spec.unanswerable:
-        return None
-    return forms.build(spec, prefix=prefix, data=data, initial=content, zone=zone)
-
-
-def _earlier(step: Step, before: tuple[Object, Object] | None) -> Object | None:
-    """The answer given in the round before to the identical question."""
-    if before is None or before[0].get(step.key, {}).get("params", {}) != step.params:
-        return None
-    answer = before[1].get(step.key)
-    return answer if isinstance(answer, dict) else None
+        return ""

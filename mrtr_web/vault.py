@@ -7,15 +7,18 @@ so that any text survives exactly: NUL, line separators, an empty state, key ord
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mrtr_web import sealing
 
 Object = dict[str, Any]
+Entry = TypeVar("Entry", bound=BaseModel)
 MESSAGES_CAP = 256 * 1024
 """Bytes of raw messages kept for the owner's details panel."""
+PAST_CAP = 256 * 1024
+"""Bytes of earlier questions and answers kept for pre-fill."""
 
 
 class Unreadable(Exception):
@@ -59,12 +62,13 @@ def peppers(server_keys: Sequence[str]) -> tuple[bytes, ...]:
     return tuple(sealing.pepper(key) for key in server_keys)
 
 
-class PastRound(BaseModel):
-    """An answered round, kept only to pre-fill an identical question."""
+class PastAnswer(BaseModel):
+    """An answered question, kept only to pre-fill the same one when it comes again."""
 
     model_config = ConfigDict(strict=True)
-    requests: Object
-    responses: Object
+    key: str
+    params: Object
+    answer: Object
 
 
 class Message(BaseModel):
@@ -83,10 +87,11 @@ class Record(BaseModel):
     params: Object
     capabilities: Object
     input_schema: Object | None = None
+    output_schema: Object | None = None
     request_state: str | None = None
     requests: Object | None = None
     responses: Object | None = None
-    past: list[PastRound] = Field(default_factory=list)
+    past: list[PastAnswer] = Field(default_factory=list)
     messages: list[Message] = Field(default_factory=list)
     result: Object | None = None
     error: Object | None = None
@@ -98,30 +103,34 @@ class Record(BaseModel):
 
     def ended(self) -> "Record":
         """What stays once the flow has ended: params, outcome and raw messages."""
-        return self.model_copy(
-            update={
-                "request_state": None,
-                "requests": None,
-                "responses": None,
-                "past": [],
-                "input_schema": None,
-            }
-        )
+        return self.failed().model_copy(update={"past": []})
+
+    def failed(self) -> "Record":
+        """What stays of a flow that did not come to a good end: the answers, too, for a new start (T-3)."""
+        gone = ("request_state", "requests", "responses", "input_schema", "output_schema")
+        return self.model_copy(update=dict.fromkeys(gone))
+
+    def remembering(self, answers: Sequence[PastAnswer]) -> "Record":
+        """With these answers kept, each in place of the last one to the same question."""
+        new = {(each.key, json.dumps(each.params)) for each in answers}
+        kept = [each for each in self.past if (each.key, json.dumps(each.params)) not in new]
+        return self.model_copy(update={"past": _newest([*kept, *answers], PAST_CAP)})
 
     def noting(self, sent: Sequence[Object], received: Sequence[Object]) -> "Record":
         """With a leg's raw messages added, the oldest dropped where they pass the cap."""
         added = [Message(sent=True, body=body) for body in sent] + [Message(sent=False, body=body) for body in received]
-        return self.model_copy(update={"messages": _newest([*self.messages, *added])})
+        return self.model_copy(update={"messages": _newest([*self.messages, *added], MESSAGES_CAP)})
 
 
-def _newest(messages: list[Message]) -> list[Message]:
-    room, kept = MESSAGES_CAP, 0
-    for message in reversed(messages):
-        room -= len(json.dumps(message.body))
+def _newest(entries: list[Entry], cap: int) -> list[Entry]:
+    """The newest entries that fit into `cap` bytes."""
+    room, kept = cap, 0
+    for entry in reversed(entries):
+        room -= len(json.dumps(entry.model_dump()))
         if room < 0:
             break
         kept += 1
-    return messages[len(messages) - kept :]
+    return entries[len(entries) - kept :]
 
 
 def close(record: Record, keys: Keys, binding: Binding) -> bytes:

@@ -5,14 +5,17 @@ from typing import Any
 
 from django.conf import settings
 
-from mrtr_web import relay, rounds, vault
+from mrtr_web import pages, relay, rounds, secrecy, vault
 from mrtr_web.flow import Event
+from mrtr_web.rounds import Kind, Step
 from mrtr_web.runner import Outcome
-from mrtr_web.schema import read
+from mrtr_web.schema import check
 from mrtr_web.schema.spec import SchemaFault
 from mrtr_web.vault import Record
 
 Object = dict[str, Any]
+ODD_RESULT = "odd_result"
+"""A finished flow whose result does not have the announced form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,9 @@ class Verdict:
 
 def judge(record: Record, round_number: int, outcome: Outcome) -> Verdict:
     """Judge an outcome against the record that its leg was sent from."""
-    noted = record.noting(outcome.sent, outcome.received)
+    steps = asked_in(record)
+    noted = record.noting([_masked(record, steps, message) for message in outcome.sent], outcome.received)
+    noted = noted.remembering(_answered(record, steps))
     if isinstance(outcome, relay.RelayError):
         return _judge_error(noted, round_number, outcome)
     try:
@@ -41,41 +46,77 @@ def judge(record: Record, round_number: int, outcome: Outcome) -> Verdict:
         return _broken(noted, round_number, broken.rule)
 
 
+def asked_in(record: Record) -> tuple[Step, ...]:
+    """The steps of the record's current round."""
+    result = {"resultType": "input_required", "inputRequests": record.requests or {}}
+    judged = rounds.read(result, record.capabilities)
+    return judged.steps if isinstance(judged, rounds.Round) else ()
+
+
+def _masked(record: Record, steps: tuple[Step, ...], message: Object) -> Object:
+    answers = {step.key: secrecy.of_step(step) for step in steps}
+    return secrecy.masked(message, secrecy.of_input(record.input_schema), answers)
+
+
+def _answered(record: Record, steps: tuple[Step, ...]) -> list[vault.PastAnswer]:
+    answers = record.responses or {}
+    return [
+        vault.PastAnswer(
+            key=step.key, params=dict(step.params), answer=secrecy.without(answers[step.key], secrecy.of_step(step))
+        )
+        for step in steps
+        if step.key in answers
+    ]
+
+
 def _judge_complete(record: Record, round_number: int, result: Object) -> Verdict:
-    code = "tool_error" if result.get("isError") is True else "done"
-    ended = record.ended().model_copy(update={"result": result})
-    return Verdict(Event.FINISHED, code, ended, round_number)
+    if result.get("isError") is True:
+        return Verdict(Event.FINISHED, "tool_error", _with_result(record.failed(), result), round_number)
+    odd = not _as_announced(record.output_schema, result)
+    code, findings = (ODD_RESULT, ("TO-4",)) if odd else ("done", ())
+    return Verdict(Event.FINISHED, code, _with_result(record.ended(), result), round_number, findings=findings)
+
+
+def _with_result(record: Record, result: Object) -> Record:
+    return record.model_copy(update={"result": result})
+
+
+def _as_announced(schema: Object | None, result: Object) -> bool:
+    """Whether the structured content fits the tool's outputSchema (TO-4). What cannot be checked passes."""
+    if schema is None:
+        return True
+    if "structuredContent" not in result:
+        return False
+    try:
+        return not check.check(schema, result["structuredContent"])
+    except SchemaFault:
+        return True
 
 
 def _judge_round(record: Record, round_number: int, result: Object, asked: rounds.Round) -> Verdict:
-    past = list(record.past)
-    if record.requests and record.responses is not None:
-        past = [vault.PastRound(requests=record.requests, responses=record.responses)]
     onward = record.model_copy(
         update={
             "request_state": asked.request_state,
             "requests": result["inputRequests"] if asked.steps else None,
             "responses": None,
-            "past": past,
         }
     )
     if not asked.steps:
         return Verdict(Event.TOLD_TO_WAIT, "state_only", onward, round_number, findings=asked.findings)
     if round_number >= settings.CONFIG.max_rounds:
-        return Verdict(Event.FAILED, "too_many_rounds", onward.ended(), round_number)
+        return Verdict(Event.FAILED, "too_many_rounds", onward.failed(), round_number)
     kinds = tuple(step.kind.value for step in asked.steps)
-    findings = asked.findings + (() if all(map(_drawable, asked.steps)) else ("FM-6",))
-    return Verdict(Event.ASKED, "asked", onward, round_number + 1, kinds, tuple(dict.fromkeys(findings)))
+    forms = [rule for step in asked.steps for rule in _form_faults(step)]
+    findings = tuple(dict.fromkeys([*asked.findings, *forms]))
+    return Verdict(Event.ASKED, "asked", onward, round_number + 1, kinds, findings)
 
 
-def _drawable(step: rounds.Step) -> bool:
-    """Whether a form can be made that answers this step; else it is answered `cancel` (T-15)."""
-    if step.kind is not rounds.Kind.FORM:
-        return step.showable
-    try:
-        return not read.read_elicitation(step.schema).unanswerable
-    except SchemaFault:
-        return False
+def _form_faults(step: Step) -> list[str]:
+    if step.kind is not Kind.FORM or not step.showable:
+        return []
+    if pages.drawn(step) is None:  # no form can be made that answers it; it is answered `cancel` (T-15)
+        return ["FM-6"]
+    return ["FM-5"] if secrecy.of_step(step) else []
 
 
 def _judge_error(record: Record, round_number: int, error: relay.RelayError) -> Verdict:
@@ -88,7 +129,7 @@ def _judge_error(record: Record, round_number: int, error: relay.RelayError) -> 
             return _judge_refusal(record, round_number, error)
         case relay.Broken():
             return _broken(record, round_number, error.rule)
-    return Verdict(Event.FAILED, "legacy", record.ended(), round_number)
+    return Verdict(Event.FAILED, "legacy", record.failed(), round_number)
 
 
 def _judge_refusal(record: Record, round_number: int, error: relay.Refused) -> Verdict:
@@ -96,8 +137,8 @@ def _judge_refusal(record: Record, round_number: int, error: relay.Refused) -> V
     if error.code == -32602 and record.request_state is not None:
         code = "step_expired"
     told = {"code": error.code, "message": error.message, "data": error.data}
-    return Verdict(Event.FAILED, code, record.ended().model_copy(update={"error": told}), round_number)
+    return Verdict(Event.FAILED, code, record.failed().model_copy(update={"error": told}), round_number)
 
 
 def _broken(record: Record, round_number: int, rule: str) -> Verdict:
-    return Verdict(Event.FAILED, f"broken:{rule}", record.ended(), round_number, findings=(rule,))
+    return Verdict(Event.FAILED, f"broken:{rule}", record.failed(), round_number, findings=(rule,))

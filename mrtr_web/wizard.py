@@ -8,18 +8,20 @@ import concurrent.futures
 import functools
 import uuid
 from collections.abc import Collection, Mapping
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Q
+from django.utils import timezone
 
-from mrtr_web import catalog, ledger, relay, rounds, steps, vault
+from mrtr_web import catalog, ledger, pages, relay, secrecy, steps, vault
 from mrtr_web.flow import Event, State, next_params
 from mrtr_web.models import Flow, Person, SealedRecord, Session
 from mrtr_web.runner import Again, Job, Outcome, runner
 from mrtr_web.sessions import Visitor
-from mrtr_web.verdicts import judge
+from mrtr_web.verdicts import asked_in, judge
 
 Unreadable = vault.Unreadable
 SessionOver = ledger.SessionOver
@@ -70,10 +72,13 @@ def expire_without_record(row: Flow) -> Flow:
     return row
 
 
-def start(visitor: Visitor, operation: catalog.Operation, flow_id: uuid.UUID, params: Object) -> Launched | None:
+def start(
+    visitor: Visitor, operation: catalog.Operation, flow_id: uuid.UUID, params: Object, after: uuid.UUID | None = None
+) -> Launched | None:
     """Open a flow and send its first leg. None where this start form was sent before (a double click).
 
-    Raises SessionOver.
+    `after` is a flow that did not come to a good end: what was answered there pre-fills the same questions
+    here (T-3). Raises SessionOver.
     """
     server = operation.server
     row = Flow(pk=flow_id, user_id=visitor.user, server=server, method=operation.method, name=operation.name)
@@ -82,6 +87,8 @@ def start(visitor: Visitor, operation: catalog.Operation, flow_id: uuid.UUID, pa
         params=params,
         capabilities=catalog.capabilities(server),
         input_schema=dict(operation.schema) if operation.method == "tools/call" else None,
+        output_schema=operation.output_schema,
+        past=_answers_of(visitor, after, server.pk) if after else [],
     )
     leg = ledger.begin(
         row,
@@ -92,18 +99,28 @@ def start(visitor: Visitor, operation: catalog.Operation, flow_id: uuid.UUID, pa
     return runner.launch(_job(visitor, row, leg, record)) if leg else None
 
 
+def _answers_of(visitor: Visitor, flow_id: uuid.UUID, server: int) -> list[vault.PastAnswer]:
+    """Answers are offered again to the server alone that they were given to."""
+    try:
+        row, record = open_flow(visitor, flow_id)
+    except Unreadable:
+        return []
+    return record.past if row.server_id == server else []
+
+
 def round_form(
     row: Flow, record: Record, *, data: Mapping[str, Any] | None, zone: str, own_hosts: Collection[str]
 ) -> steps.RoundForm:
     """The current round as a form."""
-    past = record.past[-1] if record.past else None
-    return steps.round_form(
-        _steps(record),
-        data=data,
-        zone=zone,
-        own_hosts=own_hosts,
-        before=(past.requests, past.responses) if past else None,
-    )
+    drawing = pages.Drawing(data, zone, own_hosts, tuple(row.server.roots))
+    return steps.round_form(asked_in(record), drawing, [(each.key, each.params, each.answer) for each in record.past])
+
+
+def shown_content(row: Flow, record: Record) -> Object:
+    """What the pages of this flow show of pictures, sounds and files: the result, or what is to be replied to."""
+    if row.state == State.WAITING:
+        return steps.conversation(asked_in(record))
+    return record.result or {}
 
 
 def answer(visitor: Visitor, row: Flow, record: Record, form: steps.RoundForm) -> Launched:
@@ -154,15 +171,11 @@ def wait(launched: Launched) -> None:
 def earlier_values(visitor: Visitor, row: Flow, operation: catalog.Operation) -> Object | None:
     """The inputs that a flow was started with, to pre-fill a new start. None where they cannot be read here."""
     try:
-        return operation.values(open_flow(visitor, row.pk)[1].params)
+        values = operation.values(open_flow(visitor, row.pk)[1].params)
     except Unreadable:
         return None
-
-
-def _steps(record: Record) -> tuple[rounds.Step, ...]:
-    result = {"resultType": "input_required", "inputRequests": record.requests or {}}
-    judged = rounds.read(result, record.capabilities)
-    return judged.steps if isinstance(judged, rounds.Round) else ()
+    secrets = secrecy.of_input(operation.schema)
+    return {key: value for key, value in values.items() if key not in secrets}
 
 
 def _keys(visitor: Visitor) -> vault.Keys:
@@ -229,7 +242,7 @@ def _settle(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record, outcome
 
 def _call_again(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Again | None:
     landed = Flow.objects.select_related("server").filter(pk=row.pk, leg=leg, state=State.NOT_YET).first()
-    if landed is None or landed.state_only >= settings.CONFIG.max_state_only_legs:
+    if landed is None or not goes_on_by_itself(landed):
         return None
 
     def claim() -> Job | None:
@@ -243,6 +256,13 @@ def _call_again(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> 
         return _job(visitor, landed, new, record) if new else None
 
     return Again(_pause(landed.state_only), claim)
+
+
+def goes_on_by_itself(row: Flow) -> bool:
+    """Whether a state-only flow is still called again without the person: bounded in count and time (T-12)."""
+    config = settings.CONFIG
+    waited = timezone.now() - row.told_to_wait_at if row.told_to_wait_at else timedelta()
+    return row.state_only < config.max_state_only_legs and waited.total_seconds() < config.state_only_timeout
 
 
 def _pause(count: int) -> float:

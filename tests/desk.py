@@ -39,18 +39,23 @@ TOOL = "/s/demo/tools/ask/"
 class Desk(servers.Scripted):
     """Lists the tool; the n-th call is answered by the n-th step, the last goes on for ever."""
 
+    listed = LISTED
+
     async def __call__(self, scope: servers.Scope, receive: servers.Receive, send: servers.Send) -> None:
         post = scope.get("mrtr.post")
-        listed = LISTED.get(post.json["method"]) if post and post.json else None
+        listed = self.listed.get(post.json["method"]) if post and post.json else None
         if listed is None:
             return await super().__call__(scope, receive, send)
         await servers.Scripted(lambda post: servers.result(post, listed))(scope, receive, send)
 
 
 @contextlib.contextmanager
-def desk(server: Server, *steps: Step) -> Iterator[Recorder]:
-    """Serve this script and register it; gives what came, the calls under `calls`."""
-    recorder = Recorder(Desk(*steps))
+def desk(server: Server, *steps: Step, tools: list[dict[str, Any]] | None = None) -> Iterator[Recorder]:
+    """Serve this script and register it; gives what came, the calls under `calls`. `tools` go in place of `ask`."""
+    script = Desk(*steps)
+    if tools is not None:
+        script.listed = LISTED | {"tools/list": LISTED["tools/list"] | {"tools": tools}}
+    recorder = Recorder(script)
     with servers.serve(recorder, lifespan="on") as base:
         Server.objects.filter(pk=server.pk).update(url=f"{base}/mcp", listed_at=None, offers={}, discovered=None)
         yield recorder

@@ -122,7 +122,7 @@ def test_addserver_registers_and_changes(db: None) -> None:
     assert [group.name for group in found.groups.order_by("name")] == ["a", "b"]
 
 
-@pytest.mark.parametrize(("url", "options"), [("not a url", []), ("https://w.example", ["--capabilities=sampling"])])
+@pytest.mark.parametrize(("url", "options"), [("not a url", []), ("https://w.example", ["--capabilities=magic"])])
 def test_addserver_refuses_what_cannot_work(db: None, url: str, options: list[str]) -> None:
     with pytest.raises(CommandError):
         call_command("addserver", "w", url, *options, stdout=StringIO())

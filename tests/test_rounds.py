@@ -100,29 +100,82 @@ def test_neither_field_or_a_wrong_type_breaks_a_rule(fields: dict[str, Any]) -> 
         None,
         {},
         {"method": "tools/call"},
-        {"method": "elicitation/create", "params": {"mode": "video"}},
-        {"method": "elicitation/create", "params": []},
-        {"method": "sampling/createMessage", "params": {}},
+        {"method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 5}},
         {"method": "roots/list"},
     ],
 )
-def test_an_unknown_or_undeclared_kind_breaks_a_rule(entry: object) -> None:
-    """MR-14"""
+def test_an_unknown_method_or_an_undeclared_kind_ends_the_flow(entry: object) -> None:
+    """MR-14, T-15: there is no slot for an error, and no truthful answer."""
     with pytest.raises(BrokenRule, match="MR-14"):
         read(required(inputRequests={"good": FORM, "bad": entry}), CAPS)
 
 
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"mode": "video", "message": "m"},
+        {"mode": 5, "message": "m"},
+        {"mode": {}, "message": "m"},
+        [],
+        "text",
+        None,
+        {},
+    ],
+)
+def test_an_unusable_elicitation_cannot_be_shown_and_the_others_can(params: object) -> None:
+    """MR-14, T-15"""
+    found = a_round(inputRequests={"bad": {"method": "elicitation/create", "params": params}, "good": FORM})
+    assert [step.showable for step in found.steps] == [False, True]
+    assert found.findings == ("MR-14",)
+
+
 def test_url_mode_needs_its_own_declaration() -> None:
     """EL-1: an empty elicitation object declares forms alone."""
-    assert isinstance(read(required(inputRequests={"k": FORM}), {"elicitation": {}}), Round)
-    with pytest.raises(BrokenRule, match="MR-14"):
-        read(required(inputRequests={"k": LINK}), {"elicitation": {}})
+    found = read(required(inputRequests={"form": FORM, "link": LINK}), {"elicitation": {}})
+    assert isinstance(found, Round)
+    assert [(step.kind, step.showable) for step in found.steps] == [(Kind.FORM, True), (Kind.URL, False)]
+    assert found.findings == ("MR-14",)
+
+
+@pytest.mark.parametrize(
+    ("params", "rule"),
+    [
+        (None, "SA-5"),
+        ({"maxTokens": 5}, "SA-5"),
+        ({"messages": "text", "maxTokens": 5}, "SA-5"),
+        ({"messages": [], "maxTokens": 5, "tools": [{"name": "t"}]}, "SA-6"),
+        ({"messages": [], "maxTokens": 5, "toolChoice": {"mode": "auto"}}, "SA-6"),
+        ({"messages": [{"role": "user", "content": [{"type": "tool_result"}]}], "maxTokens": 5}, "SA-6"),
+    ],
+)
+def test_sampling_that_cannot_be_replied_to_ends_the_flow(params: object, rule: str) -> None:
+    """SA-6, MR-20, T-16: neither tools nor a conversation that is none."""
+    entry = {"method": "sampling/createMessage", "params": params}
+    with pytest.raises(BrokenRule, match=rule):
+        read(required(inputRequests={"s": entry}), {"sampling": {}})
+
+
+@pytest.mark.parametrize(
+    ("params", "rule"),
+    [
+        ({"messages": [], "maxTokens": 5, "includeContext": "allServers"}, "SA-1"),
+        ({"messages": []}, "SA-3"),
+        ({"messages": [], "maxTokens": True}, "SA-3"),
+        ({"messages": ["text"], "maxTokens": 5}, "SA-5"),
+        ({"messages": [{"role": "system", "content": {"type": "text", "text": "x"}}], "maxTokens": 5}, "SA-5"),
+    ],
+)
+def test_sampling_with_a_fault_can_still_be_replied_to(params: object, rule: str) -> None:
+    entry = {"method": "sampling/createMessage", "params": params}
+    found = read(required(inputRequests={"s": entry}), {"sampling": {}})
+    assert isinstance(found, Round)
+    assert found.findings == (rule,)
 
 
 def test_declared_sampling_and_roots_are_steps() -> None:
     caps: dict[str, Any] = {"sampling": {}, "roots": {}}
     entries = {
-        "s": {"method": "sampling/createMessage", "params": {"maxTokens": 5}},
+        "s": {"method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 5}},
         "r": {"method": "roots/list"},
     }
     found = read(required(inputRequests=entries), caps)

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from mrtr_web.vault import (
     MESSAGES_CAP,
+    PAST_CAP,
     Binding,
     Keys,
-    PastRound,
+    PastAnswer,
     Record,
     Unreadable,
     close,
@@ -40,7 +41,7 @@ def test_everything_comes_back_as_it_went_in() -> None:
         request_state="",
         requests={"b": {"method": "roots/list"}, "a": {}},
         responses={"b": {"roots": []}},
-        past=[PastRound(requests={"a": {}}, responses={"a": {}})],
+        past=[PastAnswer(key="a", params={}, answer={"action": "cancel"})],
     )
     found = reopened(record)
     assert found == record
@@ -106,3 +107,28 @@ def test_old_messages_make_room() -> None:
 
 def test_records_and_keys_print_nothing() -> None:
     assert "f" not in repr(KEYS).replace("Keys", "") and str(a_record(request_state="canary")) == "Record()"
+
+
+def an_answer(key: str, text: str, **params: Any) -> PastAnswer:
+    return PastAnswer(key=key, params=params, answer={"action": "accept", "content": {"text": text}})
+
+
+def test_a_later_answer_takes_the_place_of_the_one_to_the_same_question() -> None:
+    record = a_record().remembering([an_answer("k", "old"), an_answer("k", "other", message="2")])
+    record = record.remembering([an_answer("k", "new")])
+    assert [each.answer["content"]["text"] for each in record.past] == ["other", "new"]
+
+
+def test_remembered_answers_are_capped_and_the_newest_stay() -> None:
+    record = a_record()
+    for number in range(40):
+        record = record.remembering([an_answer(f"k{number}", "x" * 10_000)])
+    assert record.past[-1].key == "k39"
+    assert sum(len(json.dumps(each.model_dump())) for each in record.past) <= PAST_CAP
+
+
+def test_a_failed_flow_keeps_its_answers_and_an_ended_one_does_not() -> None:
+    """T-3"""
+    record = a_record(request_state="s", requests={"k": {}}, responses={"k": {}}, past=[an_answer("k", "x")])
+    assert (record.failed().past, record.failed().request_state, record.failed().responses) == (record.past, None, None)
+    assert (record.ended().past, record.ended().requests) == ([], None)

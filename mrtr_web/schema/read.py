@@ -28,21 +28,29 @@ from mrtr_web.schema.words import sounds_long, sounds_secret
 LONG = 300
 """A text that may be longer than this gets a box of several lines."""
 
+_CAN_HOLD_SECRETS = frozenset({Kind.TEXT, Kind.LONG_TEXT, Kind.NUMBER, Kind.INTEGER})
+
 _UNBOUNDED = 10**MAX_DIGITS  # no text can be made of more, and infinity is no bound
 
 Part = dict[str, Any]
 Reader = Callable[[FieldSpec, Part, Any], FieldSpec | None]
 
 
-def read_elicitation(schema: object) -> FormSpec:
-    """The form of a step's requestedSchema (MCP FM-1 to FM-6). Raises SchemaFault."""
+def read_elicitation(schema: object, message: str = "") -> FormSpec:
+    """The form of a step's requestedSchema (MCP FM-1 to FM-6). Raises SchemaFault.
+
+    Where only the message asks for a secret, every field that could hold one counts as secret (FM-5).
+    """
     root = _root(schema)
     if root is None or root.part.get("type", "object") != "object":
         raise SchemaFault("schema_shape")
     found = {key: _flat(root.field(key, part)) for key, part in root.properties.items()}
     left_out = [key for key, field in found.items() if field is None]
+    fields = _limited(field for field in found.values() if field)
+    if sounds_secret((), message) and not any(field.secret for field in fields):
+        fields = tuple(replace(field, secret=field.kind in _CAN_HOLD_SECRETS) for field in fields)
     return FormSpec(
-        _limited(field for field in found.values() if field),
+        fields,
         skipped=tuple(key for key in left_out if key not in root.required),
         unanswerable=tuple(key for key in root.required if found.get(key) is None),
     )

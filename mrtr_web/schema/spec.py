@@ -85,6 +85,11 @@ class FormSpec:
     unanswerable: tuple[str, ...] = ()
     """Required keys for which there is no field: this form cannot be accepted, only declined or left."""
 
+    @property
+    def secrets(self) -> frozenset[str]:
+        """Keys of the fields that look secret."""
+        return frozenset(field.key for field in self.fields if field.secret)
+
 
 @dataclass(frozen=True, slots=True)
 class Typed:

@@ -15,6 +15,8 @@ _SECRET_PAIRS = frozenset(
     tuple(pair.split())
     for pair in (
         "api key",
+        "access token",
+        "api token",
         "access key",
         "secret key",
         "private key",

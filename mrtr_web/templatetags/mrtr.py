@@ -12,6 +12,7 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from mrtr_web import wizard
 from mrtr_web.models import Flow
 from mrtr_web.schema.text import clean_text, one_line
 
@@ -98,7 +99,7 @@ def goes_on(flow: Flow) -> bool:
     """Whether a running or state-only flow is expected to move without the person."""
     if flow.state != "not_yet":
         return flow.state == "running"
-    return flow.state_only < settings.CONFIG.max_state_only_legs and elapsed(flow.changed_at) < LONGEST_PAUSE
+    return wizard.goes_on_by_itself(flow) and elapsed(flow.changed_at) < LONGEST_PAUSE
 
 
 @register.simple_tag

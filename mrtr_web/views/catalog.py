@@ -25,6 +25,7 @@ def server(request: SignedIn, slug: str) -> HttpResponse:
         "trouble": trouble,
         **catalog.operations(found),
         "resources": catalog.resources(found),
+        "hidden": catalog.hidden(found) if request.user.is_staff else [],
     }
     return render(request, "catalog/server.html", context, status=502 if trouble and not found.offers else 200)
 

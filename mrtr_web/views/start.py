@@ -9,7 +9,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from mrtr_web import catalog, forms, steps, wizard
+from mrtr_web import catalog, forms, pages, wizard
 from mrtr_web.models import Server
 from mrtr_web.schema import read
 from mrtr_web.schema.spec import SchemaFault
@@ -71,6 +71,7 @@ def _start_page(
         "flow_id": uuid.uuid4(),
         "schema": _digest(operation),
         "notice": notice,
+        "again": request.POST.get("again") or request.GET.get("again", ""),
     }
     return render(request, "catalog/start.html", context, status=422 if form.errors or notice else 200)
 
@@ -83,14 +84,17 @@ def _start(request: SignedIn, operation: catalog.Operation) -> HttpResponse:
     if request.POST.get("schema") != _digest(operation):
         form.is_valid()
         return _start_page(request, operation, form, "changed")
-    if not steps.accepts(form, operation.schema):
+    if not pages.accepts(form, operation.schema):
+        return _start_page(request, operation, form)
+    if problems := catalog.unmirrored(operation, form.value()):
+        form.add_problems(problems)
         return _start_page(request, operation, form)
     try:
         params = operation.params(form.value())
     except ValueError:
         return _start_page(request, operation, form, "address")
     try:
-        launched = wizard.start(request.visitor, operation, flow_id, params)
+        launched = wizard.start(request.visitor, operation, flow_id, params, uuid_in(request.POST.get("again", "")))
     except wizard.SessionOver:
         return lost_post(request, "signed_out")
     if launched is not None:

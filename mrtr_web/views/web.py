@@ -15,7 +15,7 @@ from mrtr_web import wizard
 from mrtr_web.sessions import GatedRequest, Visitor
 
 P = ParamSpec("P")
-OURS = frozenset({"csrfmiddlewaretoken", "flow", "round", "leg", "schema", "change"})
+OURS = frozenset({"csrfmiddlewaretoken", "flow", "round", "leg", "schema", "again", "change"})
 """Names of hidden inputs: not something that a person typed."""
 COMPANIONS = ("-zone", "-fold", "-blank", "-action")
 """Ends of names of inputs that stand beside one that a person typed in."""

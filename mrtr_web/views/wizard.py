@@ -153,10 +153,10 @@ def again(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
 @require_safe
 @signed_in
 def content(request: SignedIn, flow_id: uuid.UUID, number: int) -> HttpResponse:
-    """An image, sound or file of a result: shown in place only where its type is allowed and its bytes agree."""
-    row = _row(request, flow_id)
+    """An image, sound or file of the server: shown in place only where its type is allowed and its bytes agree."""
+    _row(request, flow_id)
     try:
-        found = results.content(wizard.open_flow(request.visitor, row.pk)[1].result or {}, number)
+        found = results.content(wizard.shown_content(*wizard.open_flow(request.visitor, flow_id)), number)
     except wizard.Unreadable:
         found = None
     if found is None:

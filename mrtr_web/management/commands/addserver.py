@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from mrtr_web.models import Server
+from mrtr_web.models import CAPABILITIES, Server
 
 
 class Command(BaseCommand):
@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("url")
         parser.add_argument("--name")
         parser.add_argument("--bearer-env", metavar="VAR")
-        parser.add_argument("--capabilities", type=_capabilities, help="what is declared: elicitation, or nothing")
+        parser.add_argument("--capabilities", type=_capabilities, help=f"comma separated: {', '.join(CAPABILITIES)}")
         parser.add_argument("--groups", type=_names, help="comma separated; none: everybody")
         parser.add_argument("--allow-private", action="store_true", default=None, help="loopback, private networks")
 
@@ -46,8 +46,6 @@ def _names(text: str) -> list[str]:
 
 def _capabilities(text: str) -> list[str]:
     names = _names(text)
-    if unknown := set(names) - {"elicitation"}:
-        raise ArgumentTypeError(
-            f"this version cannot show {', '.join(sorted(unknown))}: declare elicitation, or nothing"
-        )
+    if unknown := set(names) - set(CAPABILITIES):
+        raise ArgumentTypeError(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(CAPABILITIES)}")
     return names

@@ -8,6 +8,13 @@ from django.contrib.auth.models import Permission, User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from mrtr_web.models import CAPABILITIES, Server
+
+ROOTS = [
+    {"uri": "file:///home/demo/photos", "name": "Photos"},
+    {"uri": "file:///home/demo/travel", "name": "Travel papers"},
+]
+
 
 class Command(BaseCommand):
     help = "Creates the accounts user, reviewer and admin, and registers the demo server."
@@ -27,8 +34,10 @@ class Command(BaseCommand):
             options["url"],
             name="Demo travel desk",
             allow_private=True,
+            capabilities=list(CAPABILITIES),
             stdout=io.StringIO(),
         )
+        Server.objects.filter(slug="demo", roots=[]).update(roots=ROOTS)
 
 
 def _account(name: str, password: str) -> None:

@@ -1,0 +1,285 @@
+"""One step as the browser sees it: one class per kind, each with a template of its own.
+
+A page knows what was chosen and typed for its step, whether that can be sent, and what is sent then.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext as _
+
+from mrtr_web import forms, links, results, roots, rounds, sampling
+from mrtr_web.rounds import Action, Kind, Step
+from mrtr_web.schema import check, read
+from mrtr_web.schema.check import Problem
+from mrtr_web.schema.spec import FieldSpec, FormSpec, Option, SchemaFault
+from mrtr_web.schema.spec import Kind as FieldKind
+from mrtr_web.schema.words import sounds_secret
+
+MAX_MODEL = 200
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What a page is drawn with, beside its step. `data` is what was posted; `roots` those the admin offers."""
+
+    data: Mapping[str, Any] | None
+    zone: str
+    own_hosts: Collection[str]
+    roots: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(slots=True)
+class Page:
+    """A step that cannot be shown: the only truthful answer is `cancel` (T-15)."""
+
+    number: int
+    step: Step
+    action: Action | None = None
+    form: forms.StepForm | None = None
+    earlier: Object | None = None
+    """The answer that was given before to the same question."""
+    error: str = ""
+    template: ClassVar[str] = "flows/_step_impossible.html"
+    impossible: ClassVar[bool] = True
+
+    @property
+    def prefix(self) -> str:
+        return f"s{self.number}"
+
+    @property
+    def kind(self) -> Kind:
+        return self.step.kind
+
+    @property
+    def message(self) -> str:
+        return self.step.message
+
+    @property
+    def is_confirmation(self) -> bool:
+        """A form without fields: a plain yes or no."""
+        return False
+
+    @property
+    def declined_before(self) -> bool:
+        return self.earlier is not None and self.earlier.get("action") == Action.DECLINE
+
+    def draw(self, drawing: Drawing) -> None:
+        """Take in what was posted."""
+
+    def is_valid(self) -> bool:
+        return True
+
+    def answer(self) -> Object:
+        """The answer to this step; only after is_valid()."""
+        return rounds.elicit_result(Action.CANCEL)
+
+
+@dataclass(slots=True)
+class ChosenPage(Page):
+    """A step that the person answers, declines or leaves undecided."""
+
+    impossible: ClassVar[bool] = False
+
+    def choose(self, drawing: Drawing, default: Action | None = None) -> None:
+        try:
+            self.action = Action(str((drawing.data or {}).get(f"{self.prefix}-action", "")))
+        except ValueError:
+            self.action = default
+
+    def is_valid(self) -> bool:
+        self.error = "" if self.action else "choose"
+        return not self.error
+
+    def answer(self) -> Object:
+        return rounds.elicit_result(self.action or Action.CANCEL)
+
+
+@dataclass(slots=True)
+class FormPage(ChosenPage):
+    spec: FormSpec = field(default_factory=lambda: FormSpec(()))
+    template: ClassVar[str] = "flows/_step_form.html"
+
+    @property
+    def is_confirmation(self) -> bool:
+        return not self.spec.fields
+
+    @property
+    def message_asks_secret(self) -> bool:
+        return bool(self.spec.secrets) and sounds_secret((), self.message)
+
+    def draw(self, drawing: Drawing) -> None:
+        content = (self.earlier or {}).get("content")
+        initial = content if isinstance(content, dict) else None
+        self.form = forms.build(self.spec, prefix=self.prefix, data=drawing.data, initial=initial, zone=drawing.zone)
+        # A form with fields is answered unless the person says otherwise; all else asks for a word.
+        self.choose(drawing, None if self.is_confirmation else Action.ACCEPT)
+
+    def is_valid(self) -> bool:
+        assert self.form is not None
+        if self.action is Action.ACCEPT:
+            return accepts(self.form, self.step.schema)
+        self.form.forgive()
+        return ChosenPage.is_valid(self)
+
+    def answer(self) -> Object:
+        assert self.form is not None
+        if self.action is not Action.ACCEPT:
+            return ChosenPage.answer(self)
+        return rounds.elicit_result(Action.ACCEPT, self.form.value())
+
+
+@dataclass(slots=True)
+class UrlPage(ChosenPage):
+    link: links.Link = field(default_factory=lambda: links.judge(""))
+    moved_from: str = ""
+    """The host that the link of this key led to before, where it was another one (T-26)."""
+    template: ClassVar[str] = "flows/_step_url.html"
+
+    @property
+    def impossible(self) -> bool:  # type: ignore[override]
+        return bool(self.link.refused)
+
+    def draw(self, drawing: Drawing) -> None:
+        self.link = links.judge(self.step.url, drawing.own_hosts)
+        self.choose(drawing)
+
+    def is_valid(self) -> bool:
+        return self.impossible or ChosenPage.is_valid(self)
+
+    def answer(self) -> Object:
+        return Page.answer(self) if self.impossible else ChosenPage.answer(self)
+
+
+@dataclass(slots=True)
+class SamplingPage(Page):
+    """Something to write. There is no way to decline but to stop the flow (T-16)."""
+
+    blocks: tuple[results.Block, ...] = ()
+    template: ClassVar[str] = "flows/_step_sampling.html"
+    impossible: ClassVar[bool] = False
+
+    @property
+    def wanted(self) -> sampling.Wanted:
+        return sampling.wanted(self.step.params)
+
+    def draw(self, drawing: Drawing) -> None:
+        initial = sampling.replied(self.earlier) if self.earlier else None
+        fields = (
+            FieldSpec("text", FieldKind.LONG_TEXT, _("Your reply"), required=True, min_length=1),
+            FieldSpec(
+                "model",
+                FieldKind.TEXT,
+                _("Written by"),
+                _("The server is told this. Put the name of the model here if you paste what a language model wrote."),
+                required=True,
+                default=sampling.HUMAN,
+                min_length=1,
+                max_length=MAX_MODEL,
+            ),
+        )
+        self.form = forms.build(
+            FormSpec(fields), prefix=self.prefix, data=drawing.data, initial=initial, zone=drawing.zone
+        )
+        self.action = Action.ACCEPT
+
+    def is_valid(self) -> bool:
+        assert self.form is not None
+        if not self.form.is_valid():
+            return False
+        limit, text = self.wanted.max_tokens, self.form.value()["text"]
+        if sampling.is_too_long(text, limit):
+            self.form.add_problems([Problem(("text",), "too_many_tokens", {"maximum": limit})])
+        return not self.form.errors
+
+    def answer(self) -> Object:
+        assert self.form is not None
+        value = self.form.value()
+        return sampling.reply(value["text"], value["model"])
+
+
+@dataclass(slots=True)
+class RootsPage(Page):
+    """Folders that the server may know of. None at all is an answer, too."""
+
+    offered: tuple[Mapping[str, Any], ...] = ()
+    template: ClassVar[str] = "flows/_step_roots.html"
+    impossible: ClassVar[bool] = False
+
+    def draw(self, drawing: Drawing) -> None:
+        self.offered = drawing.roots
+        initial = roots.answered(self.earlier, self.offered) if self.earlier else None
+        options = tuple(Option(entry["uri"], _root_label(entry)) for entry in self.offered)
+        chosen = FieldSpec("chosen", FieldKind.CHOICES, _("Folders that you want to name"), options=options)
+        typed = FieldSpec(
+            "typed",
+            FieldKind.LONG_TEXT,
+            _("Other folders"),
+            _("One a line, as a file address such as file:///home/ada/photos."),
+        )
+        fields = (chosen, typed) if options else (typed,)
+        self.form = forms.build(
+            FormSpec(fields), prefix=self.prefix, data=drawing.data, initial=initial, zone=drawing.zone
+        )
+        self.action = Action.ACCEPT
+
+    def is_valid(self) -> bool:
+        assert self.form is not None
+        if not self.form.is_valid():
+            return False
+        faults = [(line, roots.fault(line)) for line in self._typed()]
+        self.form.add_problems(Problem(("typed",), code, {"uri": line}) for line, code in faults if code)
+        return not self.form.errors
+
+    def answer(self) -> Object:
+        assert self.form is not None
+        chosen = self.form.value().get("chosen", ())
+        return roots.answer([entry for entry in self.offered if entry["uri"] in chosen], self._typed())
+
+    def _typed(self) -> list[str]:
+        assert self.form is not None
+        return roots.lines(self.form.value().get("typed", ""))
+
+
+def _root_label(entry: Mapping[str, Any]) -> str:
+    name = entry.get("name")
+    return f"{name} ({entry['uri']})" if name else str(entry["uri"])
+
+
+def drawn(step: Step) -> FormSpec | None:
+    """The fields of an elicitation form, or None where no form can be made that answers it."""
+    try:
+        spec = read.read_elicitation(step.schema, step.message)
+    except SchemaFault:
+        return None
+    return None if spec.unanswerable else spec
+
+
+def page(number: int, step: Step, earlier: Object | None) -> Page:
+    """The page for a step, not drawn yet."""
+    match step.kind:
+        case Kind.SAMPLING:
+            return SamplingPage(number, step, earlier=earlier)
+        case Kind.ROOTS:
+            return RootsPage(number, step, earlier=earlier)
+        case Kind.URL if step.showable:
+            return UrlPage(number, step, earlier=earlier)
+        case Kind.FORM if step.showable and (spec := drawn(step)) is not None:
+            return FormPage(number, step, earlier=earlier, spec=spec)
+    return Page(number, step)
+
+
+def accepts(form: forms.StepForm, schema: Mapping[str, Any]) -> bool:
+    """Whether the answer is complete and fits the whole schema; what does not is said at its field (FM-2).
+
+    A schema that cannot be checked is left to the server.
+    """
+    if not form.is_valid():
+        return False
+    try:
+        form.add_problems(check.check(schema, form.value()))
+    except SchemaFault:
+        return True
+    return not form.errors

@@ -1,0 +1,72 @@
+"""A roots step: the folders that a person lets a server know of, as a ListRootsResult (RO-1, RO-2).
+
+A root is a name and a file URI. Nothing is read from any disk: what is told to the server is the text alone.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+MAX_LENGTH = 2_000
+Object = dict[str, Any]
+
+
+def fault(uri: str) -> str:
+    """Why this cannot be a root: a code of schema.sentences; "" where it can."""
+    if len(uri) > MAX_LENGTH:
+        return "root_long"
+    if not uri.isascii() or any(ord(character) <= 32 or character in "\\\x7f" for character in uri):
+        return "root_characters"
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return "root_scheme"
+    if parts.scheme != "file" or not uri.lower().startswith("file:///"):
+        return "root_scheme"
+    if parts.query or parts.fragment or "?" in uri or "#" in uri:
+        return "root_scheme"
+    return "root_steps" if _climbs(parts.path) else ""
+
+
+def _climbs(path: str) -> bool:
+    """Whether a folder name in it leads elsewhere, however it is written: `..`, `%2e%2e`, `%252e.`, `a%2f..`."""
+    for _ in range(4):
+        if any(name in (".", "..") for name in path.replace("\\", "/").split("/")) or "\0" in path:
+            return True
+        path, before = unquote(path), path
+        if path == before:
+            return False
+    return True
+
+
+def lines(text: str) -> list[str]:
+    """The URIs that were typed, one a line, without empty lines and without edges of white space."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def answer(chosen: Iterable[Mapping[str, Any]], typed: Iterable[str]) -> Object:
+    """The ListRootsResult: each URI once; an empty list is a legal answer."""
+    found = {entry["uri"]: dict(entry) for entry in chosen}
+    for uri in typed:
+        found.setdefault(uri, {"uri": uri})
+    return {"roots": list(found.values())}
+
+
+def answered(earlier: Mapping[str, Any], offered: Iterable[Mapping[str, Any]]) -> Object:
+    """What was chosen and typed in an earlier answer, to be edited."""
+    uris = [entry["uri"] for entry in earlier.get("roots", ())]
+    known = [entry["uri"] for entry in offered]
+    return {
+        "chosen": [uri for uri in uris if uri in known],
+        "typed": "\n".join(uri for uri in uris if uri not in known),
+    }
+
+
+def read_lines(text: str) -> list[Object]:
+    """Roots as an admin writes them: one a line, the URI and then, after a space, a name."""
+    pairs = (line.partition(" ") for line in lines(text))
+    return [{"uri": uri, "name": name.strip()} if name.strip() else {"uri": uri} for uri, _, name in pairs]
+
+
+def write_lines(entries: Iterable[Mapping[str, Any]]) -> str:
+    return "\n".join(f"{entry['uri']} {entry.get('name', '')}".strip() for entry in entries)

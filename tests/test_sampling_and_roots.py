@@ -1,0 +1,94 @@
+"""Replies written by people, and folders that they name: the pure parts."""
+
+from typing import Any
+
+import pytest
+
+from mrtr_web import roots, sampling
+
+
+def wanted(**params: Any) -> sampling.Wanted:
+    return sampling.wanted({"messages": [], "maxTokens": 60, **params})
+
+
+def test_a_reply_names_who_wrote_it() -> None:
+    """SA-8, T-16"""
+    assert sampling.reply(" Good food. ", "human") == {
+        "role": "assistant",
+        "content": {"type": "text", "text": " Good food. "},
+        "model": "human",
+        "stopReason": "endTurn",
+    }
+
+
+def test_hints_keep_their_order_and_odd_ones_are_passed_over() -> None:
+    """SA-4"""
+    hints = [{"name": "claude"}, {"name": ""}, {"name": 5}, "x", {}, {"name": "gpt"}]
+    assert wanted(modelPreferences={"hints": hints}).models == ("claude", "gpt")
+    assert wanted(modelPreferences="x").models == ()
+
+
+@pytest.mark.parametrize("value", [None, True, "60", 0, -1, 1.5])
+def test_an_odd_limit_is_no_limit(value: object) -> None:
+    assert wanted(maxTokens=value).max_tokens is None
+
+
+def test_a_text_with_more_words_than_tokens_is_surely_too_long() -> None:
+    """SA-3"""
+    assert not sampling.is_too_long("one two three", 3)
+    assert sampling.is_too_long("one two three four", 3)
+    assert not sampling.is_too_long("one two three four", None)
+
+
+@pytest.mark.parametrize(
+    "uri", ["file:///home/ada/photos", "file:///C:/Users/Ada", "file:///", "file:///a%20b/%C3%A9", "FILE:///a"]
+)
+def test_plain_file_addresses_are_roots(uri: str) -> None:
+    """RO-1"""
+    assert roots.fault(uri) == ""
+
+
+@pytest.mark.parametrize(
+    ("uri", "code"),
+    [
+        ("https://example.org/", "root_scheme"),
+        ("file://host/share", "root_scheme"),
+        ("file:/home/ada", "root_scheme"),
+        ("/home/ada", "root_scheme"),
+        ("file:///a?x=1", "root_scheme"),
+        ("file:///a#x", "root_scheme"),
+        ("javascript:alert(1)//file:///", "root_scheme"),
+        ("file:///a b", "root_characters"),
+        ("file:///\u00e9", "root_characters"),
+        ("file:///a\x00", "root_characters"),
+        ("file:///a\u202eb", "root_characters"),
+        ("file:///home/../etc", "root_steps"),
+        ("file:///home/%2e%2e/etc", "root_steps"),
+        ("file:///home/%252e%252e/etc", "root_steps"),
+        ("file:///home%2f..%2fetc", "root_steps"),
+        ("file:///home\\..\\etc", "root_characters"),
+        ("file:///a%00b", "root_steps"),
+        ("file:///" + "a" * 2000, "root_long"),
+    ],
+)
+def test_other_addresses_and_ways_out_of_a_folder_are_not(uri: str, code: str) -> None:
+    """RO-1: only file addresses, no path traversal."""
+    assert roots.fault(uri) == code
+
+
+def test_each_folder_is_named_once_with_the_name_that_the_admin_gave_it() -> None:
+    offered = [{"uri": "file:///a", "name": "A"}]
+    assert roots.answer(offered, ["file:///b", "file:///a", "file:///b"]) == {
+        "roots": [{"uri": "file:///a", "name": "A"}, {"uri": "file:///b"}]
+    }
+    assert roots.answer([], []) == {"roots": []}
+
+
+def test_an_earlier_answer_is_cut_into_chosen_and_typed() -> None:
+    earlier = {"roots": [{"uri": "file:///a", "name": "A"}, {"uri": "file:///b"}]}
+    assert roots.answered(earlier, [{"uri": "file:///a"}]) == {"chosen": ["file:///a"], "typed": "file:///b"}
+
+
+def test_roots_survive_the_way_through_the_admins_form() -> None:
+    entries = [{"uri": "file:///a", "name": "My photos"}, {"uri": "file:///b"}]
+    assert roots.read_lines(roots.write_lines(entries)) == entries
