@@ -114,6 +114,9 @@ class FormPage(ChosenPage):
         content = (self.earlier or {}).get("content")
         initial = content if isinstance(content, dict) else None
         self.form = forms.build(self.spec, prefix=self.prefix, data=drawing.data, initial=initial, zone=drawing.zone)
+        if self.message_asks_secret:  # said above them, with the server's name
+            for drawn_field in self.form.fields.values():
+                drawn_field.warning = ""  # type: ignore[attr-defined]
         # A form with fields is answered unless the person says otherwise; all else asks for a word.
         self.choose(drawing, None if self.is_confirmation else Action.ACCEPT)
 

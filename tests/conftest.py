@@ -16,6 +16,8 @@ from mrtr_web.demo.server import build
 from mrtr_web.models import Server
 from tests.person import Person
 from tests.servers import Recorder, serve
+from tests.window import browser as browser
+from tests.window import opened as opened
 
 
 @pytest.fixture(scope="session")

@@ -1,119 +1,15 @@
 """The booking in a real browser: with scripts and without, on a phone, by keyboard; every page checked with axe."""
 
-import json
-import os
-import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
-from django.contrib.auth.models import User
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from mrtr_web.models import Server
 from tests.desk import TOOL, asks, desk, done, required
 from tests.servers import Recorder
+from tests.window import WAIT, Opener, Watched, in_browser
 
-CHROMIUM = shutil.which("chromium")
-WAIT = 10_000
-"""Milliseconds that a test waits for anything in the browser."""
-AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
-FLAGS += ["--disable-component-update", "--disable-sync", "--no-first-run"]
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(
-        CHROMIUM is None and os.environ.get("CI") != "true",
-        reason="chromium is not installed: apt-get install chromium",
-    ),
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    # Playwright keeps an event loop in this thread, which Django's guard takes for a view.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    try:
-        with sync_playwright() as playwright:
-            opened = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-            yield opened
-            opened.close()
-    finally:
-        del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
-
-
-class Watched:
-    """A page that collects what must never happen: console errors, dialogs, foreign requests."""
-
-    def __init__(self, context: BrowserContext, base: str, scripts: bool) -> None:
-        context.set_default_timeout(WAIT)
-        self.scripts = scripts
-        self.base, self.trouble = base, list[str]()
-        self.page = context.new_page()
-        # A refused post has status 422, which the console notes too.
-        self.page.on(
-            "console", lambda m: self.trouble.append(m.text) if m.type == "error" and "422" not in m.text else None
-        )
-        self.page.on("pageerror", lambda error: self.trouble.append(str(error)))
-        self.page.on("dialog", self._on_dialog)
-        self.page.on("request", lambda r: None if r.url.startswith(base) else self.trouble.append(r.url))
-
-    def _on_dialog(self, dialog: Dialog) -> None:
-        """The browser may ask whether to leave a page with a typed secret; nobody else may ask anything."""
-        if dialog.type != "beforeunload":
-            self.trouble.append(dialog.message)
-        dialog.accept()
-
-    def check(self) -> None:
-        """No trouble so far, nothing wider than the screen, and axe has nothing to say."""
-        assert self.trouble == []
-        width = self.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-        assert width[0] <= width[1], f"{self.page.url} is {width[0]} wide"
-        if not self.scripts:
-            return
-        self.page.evaluate(AXE)
-        found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-        told = [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in found]
-        assert told == [], json.dumps(told, indent=1)
-
-    def check_refused(self) -> None:
-        """The page is a refusal: its errors come first, and have the focus."""
-        self.check()
-        assert self.page.title().startswith("Error")
-        expect(self.page.get_by_role("heading", name="There is a problem")).to_be_visible()
-        if self.scripts:
-            expect(self.page.locator("[data-errors]")).to_be_focused()
-
-    def sign_in(self) -> None:
-        self.page.goto(f"{self.base}/accounts/login/")
-        self.check()
-        self.page.get_by_label("Username").fill("alice")
-        self.page.get_by_label("Password").fill("alice's password")
-        self.page.get_by_role("button", name="Sign in").click()
-
-    def state(self, wanted: str) -> None:
-        expect(self.page.locator(f'main[data-flow-state="{wanted}"]')).to_be_visible(timeout=WAIT)
-
-
-Opener = Callable[..., Watched]
-
-
-@pytest.fixture
-def opened(browser: Browser, app: str, alice: User) -> Iterator[Opener]:
-    """Opens a browser window with a person in it; options as of a Playwright context."""
-    contexts: list[BrowserContext] = []
-
-    def open_window(**options: Any) -> Watched:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}} | options)
-        contexts.append(context)
-        return Watched(context, app, options.get("java_script_enabled", True))
-
-    yield open_window
-    for context in contexts:
-        context.close()
+pytestmark = in_browser
 
 
 def book(window: Watched) -> None:

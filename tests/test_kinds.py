@@ -380,8 +380,9 @@ def test_a_form_that_asks_for_a_secret_is_warned_of_and_masked(
     """FM-5, T-39, F21, F22"""
     with desk(server, secret_form(message, key), secret_form(message, key), done()) as recorder:
         page = begin(person)
-        assert "looks like a secret" in page.text
-        assert ("These words seem to ask for a secret" in page.text) == (key == "number")
+        by_message = key == "number"
+        assert ("This looks like a secret" in page.text) is not by_message
+        assert ("Demo desk must not ask for one here" in page.text) is by_message
         person.fill("Word", "hunter2 1234")
         assert "Looks secret: show it" in person.press("Check first").text
         send(person)

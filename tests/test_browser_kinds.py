@@ -1,0 +1,133 @@
+"""Steps of every kind in a real browser: mixed rounds, replies, folders, loops; checked with axe at three widths."""
+
+import os
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from mrtr_web.models import Server
+from tests.desk import TOOL, asks, calls, desk, done, required
+from tests.test_kinds import FOLDERS, FORM, LINK, REPLY, ROOTS
+from tests.window import Opener, Watched, in_browser
+
+pytestmark = in_browser
+
+SIZES = [(1280, "light"), (390, "dark"), (320, "light")]
+
+
+def shot(window: Watched, name: str) -> None:
+    """A picture of the page for whoever wants to look: SHOTS names the folder."""
+    if folder := os.environ.get("SHOTS"):
+        window.page.screenshot(path=f"{folder}/{name}.png", full_page=True)
+
+
+def begin(window: Watched) -> None:
+    window.sign_in()
+    window.page.goto(f"{window.base}{TOOL}")
+    window.page.get_by_label("Topic").fill("cheese")
+    window.page.get_by_role("button", name="Start").click()
+
+
+@pytest.fixture
+def all_kinds(server: Server) -> Server:
+    Server.objects.filter(pk=server.pk).update(capabilities=["elicitation", "sampling", "roots"], roots=ROOTS)
+    return server
+
+
+@pytest.mark.parametrize(("width", "scheme"), SIZES)
+def test_a_mixed_round_step_by_step(opened: Opener, all_kinds: Server, width: int, scheme: str) -> None:
+    odd = {"method": "elicitation/create", "params": {"mode": "video", "message": "Look at this"}}
+    entries: dict[str, Any] = {"a.b": REPLY, "1": FOLDERS, "": LINK, "who": FORM, "odd": odd}
+    window = opened(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = window.page
+    with desk(all_kinds, required(entries, "s1"), done()) as recorder:
+        begin(window)
+        window.state("waiting")
+        following = page.get_by_role("button", name="Next")
+        window.check()
+        shot(window, f"sampling-{width}")
+        page.get_by_label("Your reply").fill("Good food.")
+        following.click()
+        page.get_by_label("Photos").check()
+        page.get_by_label("Other folders").fill("file:///home/ada")
+        window.check()
+        shot(window, f"roots-{width}")
+        following.click()
+        page.get_by_label("I have finished there").check()
+        window.check()
+        following.click()
+        page.get_by_label("Name").fill("Ada")
+        following.click()
+        expect(page.get_by_text("This app cannot show what the server asks for here")).to_be_visible()
+        window.check()
+        shot(window, f"impossible-{width}")
+        page.get_by_role("button", name="Check your answers").click()
+        expect(page.get_by_role("heading", name="Check your answers")).to_be_visible()
+        window.check()
+        shot(window, f"check-{width}")
+        page.get_by_role("button", name="Send to").click()
+        window.state("completed")
+        assert calls(recorder)[1].params["inputResponses"] == {
+            "a.b": {
+                "role": "assistant",
+                "content": {"type": "text", "text": "Good food."},
+                "model": "human",
+                "stopReason": "endTurn",
+            },
+            "1": {"roots": [*ROOTS, {"uri": "file:///home/ada"}]},
+            "": {"action": "accept"},
+            "who": {"action": "accept", "content": {"name": "Ada"}},
+            "odd": {"action": "cancel"},
+        }
+
+
+def test_a_reply_that_is_too_long_is_said_at_its_field(opened: Opener, all_kinds: Server) -> None:
+    window = opened()
+    with desk(all_kinds, required({"a": REPLY}, "s1")):
+        begin(window)
+        window.page.get_by_label("Your reply").fill("a b c d e f g h i")
+        window.page.get_by_role("button", name="Send to").click()
+        window.check_refused()
+        shot(window, "reply-refused")
+
+
+def test_a_half_typed_reply_survives_a_reload(opened: Opener, all_kinds: Server) -> None:
+    window = opened()
+    page = window.page
+    with desk(all_kinds, required({"a": REPLY}, "s1")):
+        begin(window)
+        page.get_by_label("Your reply").fill("Half a")
+        page.get_by_label("Written by").click()
+        page.reload()
+        expect(page.get_by_label("Your reply")).to_have_value("Half a")
+
+
+@pytest.mark.parametrize(("width", "scheme"), SIZES)
+def test_a_server_that_asks_again_and_again(opened: Opener, server: Server, width: int, scheme: str) -> None:
+    """M07, T-12"""
+    window = opened(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = window.page
+    secret = asks("s", "Give us your card number.", number={"type": "string", "title": "Number"})
+    with desk(server, *[asks()] * 9, secret):
+        begin(window)
+        for number in range(1, 10):
+            expect(page.locator(f'main[data-round="{number}"]')).to_be_visible()
+            page.get_by_label("Name").fill("Ada")
+            page.get_by_role("button", name="Send to").click()
+        expect(page.locator('main[data-round="10"]')).to_be_visible()
+        window.check()
+        shot(window, f"tenth-{width}")
+        page.get_by_role("link", name="To “Stop this request”").click()
+        page.get_by_role("button", name="Stop this request").click()
+        window.state("stopped")
+
+
+def test_a_server_that_is_not_ready_shows_how_often_it_was_asked(opened: Opener, server: Server) -> None:
+    """M05, T-12"""
+    window = opened()
+    with desk(server, required(None, "later")):
+        begin(window)
+        expect(window.page.get_by_text("“not yet”")).to_be_visible()
+        window.check()
+        shot(window, "not-yet")
