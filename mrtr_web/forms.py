@@ -6,21 +6,18 @@ FIELDS is the register: one small class per kind.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from datetime import date, datetime
+from dataclasses import replace
 from typing import Any
 
 from django import forms
 from django.forms.utils import ErrorDict
-from django.utils import dateformat
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from mrtr_web.schema import dates
+from mrtr_web.readback import MAX_LABEL, Row, labelled, told
 from mrtr_web.schema.check import Problem
 from mrtr_web.schema.hints import hints
 from mrtr_web.schema.invalid import Invalid
-from mrtr_web.schema.jsontext import write_json
 from mrtr_web.schema.parse import parse, shown
 from mrtr_web.schema.sentences import SENTENCES
 from mrtr_web.schema.spec import ABSENT, Absent, FieldSpec, FormSpec, Json, Kind, Typed
@@ -38,7 +35,6 @@ from mrtr_web.widgets import (
     values,
 )
 
-MAX_LABEL = 300
 MAX_HINT = 2_000
 MAX_MORE = 20_000
 MAX_RADIOS = 7
@@ -68,22 +64,6 @@ def say(code: str, params: Mapping[str, object]) -> str:
     """The translated sentence of an Invalid, a Problem or a SchemaFault."""
     cleaned = {name: clean_text(str(value), MAX_LABEL) for name, value in params.items()}
     return _(SENTENCES[code]) % cleaned
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of a page that reads the answers back."""
-
-    name: str
-    id: str
-    """Of the first control: where a Change link leads."""
-    label: str
-    words: tuple[str, ...]
-    """The answer as people read it: one entry, or one for each choice. Control characters are made visible."""
-    exact: str
-    """What is sent, where the words do not show it: a text as it is, anything else as JSON."""
-    sent: bool
-    secret: bool
 
 
 class AnswerBound(forms.BoundField):
@@ -180,7 +160,7 @@ class IntegerField(NumberField):
 
 class ChoiceField(AnswerField):
     def choices(self) -> list[tuple[str, str]]:
-        return _labelled(self.spec)
+        return labelled(self.spec)
 
     def control(self) -> AnswerWidget:
         choices = self.choices()
@@ -198,7 +178,7 @@ class BooleanField(ChoiceField):
 
 class ChoicesField(AnswerField):
     def control(self) -> AnswerWidget:
-        return CheckboxesWidget(self.spec, self.first, {}, _labelled(self.spec))
+        return CheckboxesWidget(self.spec, self.first, {}, labelled(self.spec))
 
 
 class JsonField(AnswerField):
@@ -272,7 +252,7 @@ class StepForm(forms.Form):
 
     def _row(self, name: str, spec: FieldSpec) -> Row:
         bound, value = self[name], self.cleaned_data[name]
-        words, exact = ((), "") if value is ABSENT else _told(spec, value, bound.value())
+        words, exact = ((), "") if value is ABSENT else told(spec, value, bound.value())
         return Row(
             name=bound.html_name,
             id=bound.id_for_label,
@@ -322,52 +302,3 @@ def _more(spec: FieldSpec) -> str:
     """Texts that were cut, as far as anyone would read them."""
     cut = [text for text, limit in ((spec.title, MAX_LABEL), (spec.description, MAX_HINT)) if len(text) > limit]
     return "\n".join(clean_text(text, MAX_MORE) for text in cut)
-
-
-def _labelled(spec: FieldSpec) -> list[tuple[str, str]]:
-    empty = _("(empty text)")
-    return [
-        (str(index), one_line(clean_text(option.label, MAX_LABEL)) or empty)
-        for index, option in enumerate(spec.options)
-    ]
-
-
-def _written(value: Json) -> str:
-    return clean_text(value if isinstance(value, str) else write_json(value, indent=isinstance(value, dict)))
-
-
-def _told(spec: FieldSpec, value: Json, typed: Typed) -> tuple[tuple[str, ...], str]:
-    """A value in words, and exactly where the words do not show it."""
-    exact = _written(value) or '""'
-    words = _words(spec, value, typed) or (exact,)
-    plain = tuple(_written(entry) for entry in value) if isinstance(value, list) else (exact,)
-    return words, "" if words in ((exact,), plain) else exact
-
-
-def _words(spec: FieldSpec, value: Json, typed: Typed) -> tuple[str, ...]:
-    """The words for a value; () where it reads as well as it stands."""
-    if value is None or value == []:
-        return (_("No value") if value is None else _("None of them, as an empty list"),)
-    match spec.kind:
-        case Kind.CHOICE | Kind.CHOICES:
-            labels, again = dict(_labelled(spec)), shown(spec, value)
-            return tuple(labels[index] for index in again.chosen or (again.text,))
-        case Kind.BOOLEAN:
-            return (_("Yes") if value else _("No"),)
-        case Kind.DATE:
-            return (dateformat.format(date.fromisoformat(str(value)), _("j F Y")),)
-        case Kind.DATE_TIME:
-            return _moment(str(value), typed)
-    return (_("An empty text"),) if value == "" else ()
-
-
-def _moment(value: str, typed: Typed) -> tuple[str, ...]:
-    """A date and time in the words of the zone that it was typed in."""
-    try:
-        moment = datetime.fromisoformat(value)
-    except ValueError:  # a leap second
-        return ()
-    by_offset = value.endswith("Z") or dates.has_offset(typed.text)
-    zone = moment.tzname() if by_offset else typed.zone.replace("_", " ")
-    words = dateformat.format(moment, _("j F Y, H:i:s") if moment.second else _("j F Y, H:i"))
-    return (f"{words} ({zone})",)

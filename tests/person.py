@@ -2,6 +2,8 @@
 
 import html.parser
 import re
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import urljoin
@@ -259,11 +261,16 @@ class Person:
 
     def until(self, *states: str) -> Page:
         """Reload the current flow until it is in one of these states."""
-        import time
+        return self._reload(lambda page: page.state in states, states)
 
+    def until_told(self, words: str) -> Page:
+        """Reload the current page until it says this."""
+        return self._reload(lambda page: words in page.text, words)
+
+    def _reload(self, happened: Callable[[Page], bool], wanted: object) -> Page:
         end = time.monotonic() + BOUND
-        while self.page.state not in states:
-            assert time.monotonic() < end, f"still {self.page.state!r}, not {states}: {self.page.text[:1000]}"
+        while not happened(self.page):
+            assert time.monotonic() < end, f"still {self.page.state!r}, not {wanted}: {self.page.text[:1000]}"
             time.sleep(0.05)
             self.get(self.page.path)
         return self.page

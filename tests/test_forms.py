@@ -10,7 +10,8 @@ import pytest
 from django.http import QueryDict
 from django.utils.translation import override
 
-from mrtr_web.forms import FIELDS, Row, StepForm, build, say
+from mrtr_web.forms import FIELDS, StepForm, build, say
+from mrtr_web.readback import Row
 from mrtr_web.schema.check import Problem, check
 from mrtr_web.schema.read import read_elicitation, read_input
 from mrtr_web.schema.sentences import SENTENCES

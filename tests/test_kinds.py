@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from pytest_django import Settings
 
 from mrtr_web.models import Finding, Flow, Round, SealedRecord, Server
 from tests.desk import TOOL, asks, calls, desk, done, required
@@ -80,7 +81,7 @@ def test_only_what_the_admin_declares_is_declared(person: Person, server: Server
         Server.objects.update(capabilities=["elicitation", "sampling", "roots"])
         begin(person)
         declared = [post.meta[name] for post in calls(recorder)]
-        forms = {"elicitation": {"form": {}, "url": {}}}
+        forms: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}}
         assert declared == [forms, forms | {"sampling": {}, "roots": {}}]
 
 
@@ -474,3 +475,23 @@ def test_nothing_of_an_ended_flow_but_params_and_outcome_stays(person: Person, s
         send(person, Name="Ada" * 1000)
         person.until("completed")
     assert len(bytes(SealedRecord.objects.get().sealed)) < before + 9_000
+
+
+@pytest.mark.parametrize(
+    ("bound", "legs"),
+    [({"max_state_only_legs": 3}, {3}), ({"max_state_only_legs": 99, "state_only_timeout": 0.2}, {2, 3})],
+)
+def test_a_server_that_is_never_ready_is_called_by_hand_after_a_bound(
+    person: Person, server: Server, settings: Settings, bound: dict[str, float], legs: set[int]
+) -> None:
+    """MR-2, T-12, M05: bounded in count and in time, then "Check again" and "Stop"."""
+    settings.CONFIG = settings.CONFIG.model_copy(update=bound)
+    with desk(server, required(None, "later")) as recorder:
+        begin(person)
+        page = person.until_told("We have stopped asking by ourselves")
+        sent = len(calls(recorder))
+        assert sent in legs
+        assert page.button("Stop this request")
+        person.press("Check again")
+        person.until_told("We have stopped asking by ourselves")
+        assert [post.params.get("requestState") for post in calls(recorder)] == [None, *["later"] * sent]

@@ -350,7 +350,7 @@ def test_answers_of_the_last_round_alone_are_sent(person: Person, server: Server
         assert calls(recorder)[2].params["inputResponses"] == {"sure": {"action": "accept", "content": {}}}
 
 
-def test_state_only_rounds_go_on_by_themselves_and_stop_at_a_bound(person: Person, server: Server) -> None:
+def test_state_only_rounds_go_on_by_themselves(person: Person, server: Server) -> None:
     """MR-2, M05, T-12"""
     with desk(server, required(None, "wait 1"), required({}, "wait 2"), done()) as recorder:
         begin(person)

@@ -63,7 +63,9 @@ SENTENCES: Mapping[str, str] = {
     "root_characters": gettext_noop(
         "%(uri)s holds characters that cannot stand in an address. Write %%20 for a space, and others likewise."
     ),
-    "root_steps": gettext_noop("%(uri)s leads out of a folder. Name the folder itself, without . and .. in its address."),
+    "root_steps": gettext_noop(
+        "%(uri)s leads out of a folder. Name the folder itself, without . and .. in its address."
+    ),
     "root_long": gettext_noop("%(uri)s is too long. Use at most 2000 characters."),
     "mirrored_integer": gettext_noop(
         "Enter a number from %(minimum)s to %(maximum)s: this server takes no larger one."
