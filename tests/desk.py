@@ -50,15 +50,19 @@ class Desk(servers.Scripted):
 
 
 @contextlib.contextmanager
-def desk(server: Server, *steps: Step, tools: list[dict[str, Any]] | None = None) -> Iterator[Recorder]:
-    """Serve this script and register it; gives what came, the calls under `calls`. `tools` go in place of `ask`."""
+def desk(server: Server, *steps: Step, listings: dict[str, Any] = LISTED) -> Iterator[Recorder]:
+    """Serve this script and register it; gives what came, the calls under `calls`."""
     script = Desk(*steps)
-    if tools is not None:
-        script.listed = LISTED | {"tools/list": LISTED["tools/list"] | {"tools": tools}}
+    script.listed = listings
     recorder = Recorder(script)
     with servers.serve(recorder, lifespan="on") as base:
         Server.objects.filter(pk=server.pk).update(url=f"{base}/mcp", listed_at=None, offers={}, discovered=None)
         yield recorder
+
+
+def tools(*entries: dict[str, Any]) -> dict[str, Any]:
+    """Listings with these tools in place of `ask`."""
+    return LISTED | {"tools/list": LISTED["tools/list"] | {"tools": list(entries)}}
 
 
 def calls(recorder: Recorder) -> list[Post]:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from pytest_django import Settings
 
 from mrtr_web.models import Finding, Flow, Round, SealedRecord, Server
-from tests.desk import TOOL, asks, calls, desk, done, required
+from tests.desk import LISTED, TOOL, asks, calls, desk, done, required, tools
 from tests.person import Form, Page, Person
 from tests.servers import Post, Step, error, result
 
@@ -402,7 +402,7 @@ def test_a_secret_argument_is_not_filled_in_again_and_masked_in_the_raw_messages
         "type": "object",
         "properties": {"topic": {"type": "string", "title": "Topic"}, "token": {"type": "string", "title": "Token"}},
     }
-    with desk(server, done(), tools=[{"name": "ask", "inputSchema": schema}]) as recorder:
+    with desk(server, done(), listings=tools({"name": "ask", "inputSchema": schema})) as recorder:
         person.get(TOOL)
         person.fill("Token", "hunter2")
         begin_path = person.page.path
@@ -422,7 +422,7 @@ def test_a_result_that_is_not_as_announced_is_shown_with_a_warning(person: Perso
     schema = {"type": "object", "properties": {"topic": {"type": "string", "title": "Topic"}}}
     output = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     tool = {"name": "ask", "inputSchema": schema, "outputSchema": output}
-    with desk(server, done(structuredContent={"n": "x"}), done(structuredContent={"n": 3}), tools=[tool]):
+    with desk(server, done(structuredContent={"n": "x"}), done(structuredContent={"n": 3}), listings=tools(tool)):
         assert "not built as the server had announced it" in begin(person).text
         assert "not built" not in begin(person).text
     assert findings() == {"TO-4": 1}
@@ -437,12 +437,12 @@ def test_tools_with_invalid_header_annotations_are_hidden_with_a_reason_for_staf
     def tool(name: str, part: dict[str, Any]) -> dict[str, Any]:
         return {"name": name, "title": name, "inputSchema": {"type": "object", "properties": {"p": part}}}
 
-    tools = [
+    entries = (
         tool("good", {"type": "string", "x-mcp-header": "P"}),
         tool("empty", {"type": "string", "x-mcp-header": ""}),
         tool("object", {"type": "object", "x-mcp-header": "P"}),
-    ]
-    with desk(server, done(), tools=tools):
+    )
+    with desk(server, done(), listings=tools(*entries)):
         page = person.get("/s/demo/")
         assert "good" in page.text and "empty" not in page.text
         assert person.get("/s/demo/tools/empty/").status == 404
@@ -457,7 +457,7 @@ def test_a_number_that_no_header_can_hold_is_not_sent(person: Person, server: Se
     """HT-6, HT-7: whole numbers within 2^53 - 1."""
     part = {"type": "integer", "title": "Topic", "x-mcp-header": "P"}
     schema = {"type": "object", "properties": {"p": part}}
-    with desk(server, done(), tools=[{"name": "ask", "inputSchema": schema}]) as recorder:
+    with desk(server, done(), listings=tools({"name": "ask", "inputSchema": schema})) as recorder:
         person.get(TOOL)
         person.fill("Topic", "9007199254740992")
         assert person.press("Start").status == 422
@@ -495,3 +495,20 @@ def test_a_server_that_is_never_ready_is_called_by_hand_after_a_bound(
         person.press("Check again")
         person.until_told("We have stopped asking by ourselves")
         assert [post.params.get("requestState") for post in calls(recorder)] == [None, *["later"] * sent]
+
+
+@pytest.mark.parametrize(
+    ("listed", "rule"),
+    [
+        ({"resultType": "input_required", "requestState": "s"}, "MR-11"),
+        ({"resultType": "complete", "tools": "x"}, "PG-1"),
+    ],
+)
+def test_a_listing_that_breaks_a_rule_is_a_finding(
+    person: Person, server: Server, listed: dict[str, Any], rule: str
+) -> None:
+    """MR-11: only calls may ask for more."""
+    with desk(server, listings=LISTED | {"tools/list": listed}):
+        assert person.get("/s/demo/").status == 502
+        assert "breaks the rules" in person.page.text
+    assert [(each.rule, each.count) for each in Finding.objects.all()] == [(rule, 1)]

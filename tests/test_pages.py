@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from mrtr_web import wizard
 from mrtr_web.models import Finding, Flow, SealedRecord, Server, Session
 from mrtr_web.sessions import end_session
-from tests.desk import TOOL, always, asks, calls, desk, done, required
+from tests.desk import LISTED, TOOL, always, asks, calls, desk, done, required
 from tests.person import BOUND, Page, Person
 from tests.servers import Answer, Step, error, free_port, html, raw_json, result
 
@@ -88,17 +88,8 @@ def test_a_server_that_never_listened_is_said_so_in_the_catalogue(person: Person
 
 
 def test_a_legacy_server_is_said_so(person: Person, server: Server) -> None:
-    with desk(server, done()) as recorder:
-        from tests import desk as module
-
-        listed = dict(module.LISTED)
-        module.LISTED.clear()
-        try:
-            recorder.app.steps = [lambda post: error(post, -32000, status=400)]  # type: ignore[attr-defined]
-            page = person.get("/s/demo/")
-        finally:
-            module.LISTED.update(listed)
-    assert "older version" in page.text
+    with desk(server, lambda post: error(post, -32000, status=400), listings={}):
+        assert "older version" in person.get("/s/demo/").text
 
 
 @pytest.mark.parametrize(
@@ -464,17 +455,10 @@ def test_hostile_bytes_of_a_result_are_not_an_error(person: Person, server: Serv
 
 
 def test_a_hostile_discovery_is_not_an_error(person: Person, server: Server) -> None:
-    from tests import desk as module
-
-    with desk(server, done()):
-        good = module.LISTED["server/discover"]
-        for bad in (5, True, [1], None):
-            module.LISTED["server/discover"] = {**good, "capabilities": bad}
-            Server.objects.update(listed_at=None)
-            try:
-                assert person.get("/s/demo/").status == 200
-            finally:
-                module.LISTED["server/discover"] = good
+    for bad in (5, True, [1], None):
+        discovery = {**LISTED["server/discover"], "capabilities": bad}
+        with desk(server, listings=LISTED | {"server/discover": discovery}):
+            assert person.get("/s/demo/").status == 200
 
 
 def test_an_absurd_error_code_still_fails_the_flow(person: Person, server: Server) -> None:
