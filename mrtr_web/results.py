@@ -2,17 +2,24 @@
 
 import base64
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-SHOWN_IMAGES = {
-    "image/png": b"\x89PNG\r\n\x1a\n",
-    "image/jpeg": b"\xff\xd8\xff",
-    "image/gif": b"GIF8",
-    "image/webp": b"RIFF",
+SHOWN = {
+    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
+    "image/gif": re.compile(rb"GIF8[79]a"),
+    "image/webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
+    "audio/mpeg": re.compile(rb"ID3|\xff[\xe0-\xff]"),
+    "audio/ogg": re.compile(rb"OggS"),
+    "audio/wav": re.compile(rb"RIFF....WAVE", re.DOTALL),
+    "audio/x-wav": re.compile(rb"RIFF....WAVE", re.DOTALL),
+    "audio/webm": re.compile(rb"\x1a\x45\xdf\xa3"),
+    "audio/mp4": re.compile(rb"....ftyp", re.DOTALL),
 }
-SHOWN_AUDIO = frozenset({"audio/mpeg", "audio/ogg", "audio/wav", "audio/x-wav", "audio/webm", "audio/mp4"})
+"""Media types that a browser may show in place, and how their bytes begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +70,8 @@ def content(result: Mapping[str, Any], number: int) -> tuple[bytes, str, bool] |
 
 
 def _safe(mime: str, data: bytes) -> tuple[str, bool]:
-    magic = SHOWN_IMAGES.get(mime)
-    if (magic is not None and data.startswith(magic)) or mime in SHOWN_AUDIO:
+    beginning = SHOWN.get(mime)
+    if beginning is not None and beginning.match(data):
         return mime, True
     return "application/octet-stream", False
 

@@ -36,8 +36,22 @@ def test_other_bytes_are_a_download_of_no_type(data: str, mime: str) -> None:
     assert content({"content": [entry]}, 0) == (base64.b64decode(data), "application/octet-stream", False)
 
 
-def test_audio_is_played() -> None:
-    assert blocks({"type": "audio", "data": PNG, "mimeType": "audio/mpeg"})[0].kind == "audio"
+@pytest.mark.parametrize(
+    ("mime", "data", "kind"),
+    [
+        ("audio/mpeg", b"ID3\x04 rest", "audio"),
+        ("audio/mpeg", b"\xff\xfb\x90 rest", "audio"),
+        ("audio/wav", b"RIFF\n\x00\x00\x00WAVEfmt ", "audio"),
+        ("audio/ogg", b"OggS rest", "audio"),
+        ("audio/mp4", b"\x00\x00\n\x00ftypM4A ", "audio"),
+        ("audio/mpeg", b"<script>", "download"),
+        ("audio/wav", b"RIFF\x00\x00\x00\x00WEBP", "download"),
+        ("audio/midi", b"MThd", "download"),
+    ],
+)
+def test_sound_is_played_where_type_and_bytes_agree(mime: str, data: bytes, kind: str) -> None:
+    """R01, T-38"""
+    assert blocks({"type": "audio", "data": base64.b64encode(data).decode(), "mimeType": mime})[0].kind == kind
 
 
 def test_a_resource_link_is_named_not_fetched() -> None:
