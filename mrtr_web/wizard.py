@@ -217,7 +217,7 @@ def _job(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Job:
         method=record.method,
         params=next_params(record.params, record.responses, record.request_state),
         capabilities=record.capabilities,
-        input_schema=record.input_schema,
+        input_schema=catalog.newest_schema(row) or record.input_schema,
     )
     settle = functools.partial(_settle, visitor, row, leg, record)
     return Job(row.pk, leg, catalog.endpoint(row.server), call, settle)

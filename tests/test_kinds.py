@@ -468,6 +468,30 @@ def test_a_number_that_no_header_can_hold_is_not_sent(person: Person, server: Se
         assert calls(recorder)[0].headers["mcp-param-p"] == "-9007199254740991"
 
 
+def test_a_tool_that_changes_between_rounds_gets_the_old_params_and_the_new_headers(
+    person: Person, server: Server
+) -> None:
+    """T-37, HT-6"""
+    with desk(server, asks(), done()) as recorder:
+        begin(person)
+        topic = {"type": "string", "title": "Topic", "x-mcp-header": "Topic"}
+        offers = {"tools": [{"name": "ask", "inputSchema": {"type": "object", "properties": {"topic": topic}}}]}
+        Server.objects.update(offers=offers)
+        send(person, Name="Ada")
+        first, retry = calls(recorder)
+        assert (first.headers.get("mcp-param-topic"), retry.headers.get("mcp-param-topic")) == (None, "cheese")
+        assert retry.params["arguments"] == {"topic": "cheese"}
+
+
+def test_a_tool_that_vanishes_between_rounds_still_gets_its_answers(person: Person, server: Server) -> None:
+    """T-37"""
+    with desk(server, asks(), done()) as recorder:
+        begin(person)
+        Server.objects.update(offers={"tools": []})
+        assert send(person, Name="Ada").state == "completed"
+        assert calls(recorder)[1].params["name"] == "ask"
+
+
 def test_nothing_of_an_ended_flow_but_params_and_outcome_stays(person: Person, server: Server) -> None:
     with desk(server, asks("s1"), done()):
         begin(person)
