@@ -4,7 +4,7 @@ PORT ?= 8000
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test test-postgres check format bench lock
+.PHONY: run test test-postgres conformance check format bench lock
 
 run: $(VENV)/.run
 	@$(BIN)/python -m mrtr_web.demo.tryout --port $(PORT)
@@ -18,6 +18,14 @@ test-postgres: export DATABASE_URL ?= postgresql://postgres@127.0.0.1:5432/mrtr
 test-postgres: $(VENV)/.test
 	@sh .ci/chromium.sh
 	$(BIN)/python -m pytest $(ARGS)
+
+# The official suite against the client (by the wizard, and by a browser through the pages) and the demo server; and
+# the pages against a server that is not built on the official SDK.
+conformance: $(VENV)/.test
+	@sh .ci/chromium.sh
+	@sh .ci/conformance/setup.sh $(BIN)/python var/conformance
+	$(BIN)/python -m pytest -q tests/conformance/tmcp.py
+	$(BIN)/python -m tests.conformance
 
 check: $(VENV)/.test
 	$(BIN)/ruff format --check .

@@ -5,11 +5,13 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import Browser, BrowserContext, Dialog, expect, sync_playwright
+
+if TYPE_CHECKING:  # it needs Django's settings, and a window does not
+    from django.contrib.auth.models import User
 
 CHROMIUM = shutil.which("chromium")
 WAIT = 10_000
@@ -99,7 +101,7 @@ Opener = Callable[..., Watched]
 
 
 @pytest.fixture
-def opened(browser: Browser, app: str, alice: User) -> Iterator[Opener]:
+def opened(browser: Browser, app: str, alice: "User") -> Iterator[Opener]:
     """Opens a browser window with a person in it; options as of a Playwright context."""
     contexts: list[BrowserContext] = []
 
