@@ -176,7 +176,7 @@ def test_the_pay_page_is_strict_and_self_contained(desk: Desk) -> None:
     assert "unsafe" not in policy
     assert not re.search(r"<script|<style|style=|\son\w+=|https?://", found.text)
     assert found.headers["cache-control"] == "no-store"
-    css = httpx2.get(f"{desk.base}/pay/style.css")
+    css = httpx2.get(f"{desk.base}/style.css")
     assert css.headers["content-type"].startswith("text/css") and "url(" not in css.text
     for method in ("GET", "POST"):
         assert httpx2.request(method, f"{desk.base}/pay/guessed/").status_code == 404

@@ -6,7 +6,7 @@ import secrets
 
 import uvicorn
 
-from mrtr_web.demo.server import build
+from mrtr_web.demo.server import STATE_TTL, build
 
 
 def main() -> None:
@@ -18,8 +18,17 @@ def main() -> None:
         help="seals the request state, so that it outlives a restart (also: MRTR_DEMO_KEY)",
     )
     parser.add_argument("--pages-host", default="localhost", help="the host name of its own pages")
+    parser.add_argument("--store", default=":memory:", help="a file for what processes with one key must share")
+    parser.add_argument("--state-ttl", type=float, default=STATE_TTL, help="seconds that a person has for one round")
+    parser.add_argument("--suite", action="store_true", help="offer the fixtures of the official conformance suite")
     options = parser.parse_args()
-    app = build(options.key or secrets.token_urlsafe(), pages_host=options.pages_host)
+    app = build(
+        options.key or secrets.token_urlsafe(),
+        pages_host=options.pages_host,
+        store=options.store,
+        state_ttl=options.state_ttl,
+        with_suite=options.suite,
+    )
     config = uvicorn.Config(app, host="127.0.0.1", port=options.port, log_level="warning", access_log=False, ws="none")
     # Listening first, so that whoever reads the line can connect; a taken port ends it here with one line.
     with config.bind_socket() as listener:

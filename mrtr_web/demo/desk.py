@@ -5,13 +5,25 @@ from typing import Annotated
 
 import anyio
 from mcp.server.mcpserver import Context, MCPServer, UserMessage
-from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp_types import (
+    CallToolResult,
+    Completion,
+    CompletionArgument,
+    CompletionContext,
+    InputRequiredResult,
+    PromptReference,
+    ResourceTemplateReference,
+    ToolAnnotations,
+)
 from pydantic import Field
 
 from mrtr_web.demo.asking import answer, ask, finished, fits, form
 
 QUEUE = 3
 """How many times patience() says: not yet."""
+
+CITIES = ("Lisbon", "Ljubljana", "London", "Lyon", "Paris", "Prague", "Rome", "Vienna")
+REFERENCES = ("TRIP-1001", "TRIP-1002", "TRIP-2001")
 
 READ_ONLY = ToolAnnotations(read_only_hint=True)
 
@@ -38,6 +50,7 @@ def add_to(server: MCPServer) -> None:
     plain(title="Weather", annotations=READ_ONLY, structured_output=False)(weather)
     server.prompt(title="Packing list")(packing_list)
     server.resource("trip://{reference}/itinerary", title="Itinerary", mime_type="text/plain")(itinerary)
+    server.completion()(complete)  # type: ignore[no-untyped-call]
 
 
 async def slow_report(
@@ -104,3 +117,12 @@ async def itinerary(reference: str, ctx: Context) -> str | InputRequiredResult:
         return ask("surname", SURNAME, reference)
     surname = found.content["surname"]
     return f"Trip {reference}, traveller {surname}\nDay 1: arrival\nDay 2: a walk in the city\nDay 3: departure"
+
+
+async def complete(
+    ref: PromptReference | ResourceTemplateReference, argument: CompletionArgument, context: CompletionContext | None
+) -> Completion:
+    """Cities for the packing list, references for the itinerary: those that begin as the person began."""
+    known = CITIES if isinstance(ref, PromptReference) else REFERENCES
+    values = [value for value in known if value.lower().startswith(argument.value.lower())]
+    return Completion(values=values, total=len(values), has_more=False)

@@ -1,34 +1,56 @@
-"""Puts the demo server together: an ASGI app with the MCP endpoint at /mcp and its pages at /pay/."""
+"""Puts the demo server together: an ASGI app with the MCP endpoint at /mcp and pages of its own."""
 
 import hashlib
 
 from mcp.server.mcpserver import MCPServer, RequestStateSecurity
 from starlette.types import ASGIApp
 
-from mrtr_web.demo import desk
+from mrtr_web.demo import desk, gallery, pages, suite
 from mrtr_web.demo.payments import Payments
+from mrtr_web.demo.people import Door, principal
+from mrtr_web.demo.store import Store
 from mrtr_web.demo.trip import Trips
+from mrtr_web.demo.voucher import Vouchers
+from mrtr_web.demo.walk import Walks
 
-STATE_TTL = 12 * 3600.0
-"""A person may have lunch, or a night's sleep, between two rounds (seconds)."""
+STATE_TTL = 3600.0
+"""A person may have lunch between two rounds (seconds)."""
 
 
-def build(key: str, *, pages_host: str = "localhost") -> ASGIApp:
-    """The app. Every process that is given the same key can go on where another one stopped.
+def build(
+    key: str,
+    *,
+    pages_host: str = "localhost",
+    store: str = ":memory:",
+    state_ttl: float = STATE_TTL,
+    with_suite: bool = False,
+) -> ASGIApp:
+    """The app. Every process that is given the same key and store can go on where another one stopped.
 
-    `pages_host` must not be the host of the web front end: cookies ignore ports.
+    `pages_host` must not be the host of the web front end: cookies ignore ports. `state_ttl` is in seconds.
     """
-    sealing = RequestStateSecurity(keys=[hashlib.sha256(key.encode()).digest()], ttl=STATE_TTL, audience="mrtr-demo")
     server = MCPServer(
         "mrtr-demo",
         title="Demo travel desk",
         version="1.0",
         instructions="A make-believe travel desk. Nothing is booked and nothing is paid.",
         log_level="WARNING",
-        request_state_security=sealing,
+        request_state_security=_sealing(key, state_ttl),
     )
-    payments = Payments(pages_host)
-    payments.add_to(server)
-    Trips(payments).add_to(server)
+    kept = Store(store)
+    pages.add_to(server)
+    Payments(kept).add_to(server)
+    Trips(kept, pages_host).add_to(server)
+    Vouchers(kept).add_to(server)
+    Walks(pages_host).add_to(server)
     desk.add_to(server)
-    return server.streamable_http_app(stateless_http=True)
+    gallery.add_to(server)
+    if with_suite:
+        suite.add_to(server)
+    return Door(server.streamable_http_app(stateless_http=True))
+
+
+def _sealing(key: str, ttl: float) -> RequestStateSecurity:
+    """AES-GCM, bound to the person, the method, the name and the arguments, for one round's time."""
+    keys = [hashlib.sha256(key.encode()).digest()]
+    return RequestStateSecurity(keys=keys, ttl=ttl, audience="mrtr-demo", bind_principal=principal)

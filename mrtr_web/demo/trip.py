@@ -12,7 +12,8 @@ from mcp_types import CallToolResult, ElicitRequest, ElicitResult, InputRequired
 from pydantic import Field
 
 from mrtr_web.demo.asking import answer, ask, finished, fits, form, link
-from mrtr_web.demo.payments import Payments
+from mrtr_web.demo.pages import address
+from mrtr_web.demo.store import Store
 
 DEPOSIT = 50
 
@@ -139,10 +140,11 @@ def _count(number: int, thing: str) -> str:
 
 
 class Trips:
-    """The tool, and the payments that it looks at."""
+    """The tool, and where it looks whether the deposit was paid."""
 
-    def __init__(self, payments: Payments) -> None:
-        self.payments = payments
+    def __init__(self, store: Store, pages_host: str) -> None:
+        self.store = store
+        self.pages_host = pages_host
 
     def add_to(self, server: MCPServer) -> None:
         server.tool(title="Book a trip", structured_output=False)(self.book_trip)
@@ -181,10 +183,10 @@ class Trips:
 
     def _ask_deposit(self, ctx: Context, state: dict[str, Any], destination: str) -> InputRequiredResult:
         """The same page again while it is not paid; a new one where a restart has forgotten it."""
-        payment = state.get("payment", "")
-        if not self.payments.knows(payment):
-            payment = self.payments.open(DEPOSIT, destination)
-        request = link(f"Please pay the deposit of {DEPOSIT} euro.", self.payments.url(ctx, payment))
+        payment, store = state.get("payment", ""), self.store
+        if store.payment(payment) is None:
+            payment = store.open_payment(DEPOSIT, destination)
+        request = link(f"Please pay the deposit of {DEPOSIT} euro.", address(ctx, self.pages_host, f"/pay/{payment}/"))
         return ask("deposit", request, json.dumps({**state, "step": "deposit", "payment": payment}))
 
     def _deposit(
@@ -193,7 +195,8 @@ class Trips:
         found = answer(ctx, "deposit")
         if found is not None and found.action != "accept":
             return _not_booked(found)
-        if found is None or not self.payments.paid(state["payment"]):
+        due = self.store.payment(state["payment"])
+        if found is None or due is None or not due.paid:
             return self._ask_deposit(ctx, state, destination)
         request = _confirmation(destination, nights, state["details"])
         return ask("confirm", request, json.dumps({**state, "step": "confirm"}))

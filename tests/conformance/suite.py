@@ -74,7 +74,7 @@ def _run(words: list[str], environ: Mapping[str, str] | None = None) -> "subproc
     return subprocess.run(
         [str(NODE), str(CLI), *words],
         cwd=BASE,
-        env=os.environ | {"NODE_OPTIONS": preload} | (environ or {}),
+        env={**os.environ, "NODE_OPTIONS": preload, **(environ or {})},
         capture_output=True,
         text=True,
         timeout=CLIENT_SECONDS + 30,

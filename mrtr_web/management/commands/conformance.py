@@ -119,7 +119,7 @@ def _wanted(server: Server) -> Iterator[tuple[catalog.Operation, Object]]:
     if calls := context.get("toolCalls"):
         yield from ((tools[call["name"]], call["arguments"]) for call in calls)
         return
-    known = KNOWN | ({ECHO: {"schema": tools[ECHOED].schema}} if ECHOED in tools else {})
+    known = {**KNOWN, ECHO: {"schema": tools[ECHOED].schema}} if ECHOED in tools else KNOWN
     for operation in [*offered["tools"], *offered["prompts"], *offered["templates"]]:
         yield operation, _typed_in(operation, known.get(operation.name, {}))
     for entry in catalog.resources(server):
