@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, M
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+import httpx2
 import uvicorn
 
 from mrtr_web import egress
@@ -99,6 +100,26 @@ class Post:
     def meta(self) -> dict[str, Any]:
         meta: dict[str, Any] = self.params["_meta"]
         return meta
+
+
+class Proxy:
+    """Passes every request of a Recorder on to the next of its targets in turn, and keeps what came back."""
+
+    def __init__(self, *targets: str) -> None:
+        self.turns = itertools.cycle(targets)
+        self.answers: list[bytes] = []
+        self.used: list[str] = []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        post: Post = scope["mrtr.post"]
+        kept = {name: value for name, value in post.headers.items() if name not in ("host", "content-length")}
+        self.used.append(next(self.turns))
+        async with httpx2.AsyncClient(trust_env=False) as client:
+            answer = await client.request(post.method, self.used[-1] + post.path, content=post.raw, headers=kept)
+        self.answers.append(answer.content)
+        headers = [(b"content-type", answer.headers["content-type"].encode())]
+        await send({"type": "http.response.start", "status": answer.status_code, "headers": headers})
+        await send({"type": "http.response.body", "body": answer.content})
 
 
 class Recorder:

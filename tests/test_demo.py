@@ -97,8 +97,11 @@ def test_what_is_on_offer(desk: Desk) -> None:
         "fails": "Always fails",
         "patience": "Patience",
         "weather": "Weather",
+        "redeem_voucher": "Redeem a voucher",
+        "plan_walk": "Plan a walk",
+        "show_result": "Every kind of result",
     }
-    assert [prompt["name"] for prompt in desk.listing("prompts/list")] == ["packing_list"]
+    assert [prompt["name"] for prompt in desk.listing("prompts/list")] == ["packing_list", "directions"]
     templates = desk.listing("resources/templates/list")
     assert [template["uriTemplate"] for template in templates] == ["trip://{reference}/itinerary"]
 

@@ -39,6 +39,7 @@ def add_to(server: MCPServer) -> None:
     server.tool(title="Every kind of result", annotations=hints, structured_output=False)(show_result)
     server.prompt(title="Ask for directions")(directions)
     server.resource("trip://brochure", title="Brochure", mime_type="text/plain")(brochure)
+    server.resource("trip://broken", title="Always broken", mime_type="text/plain")(broken)
     server.resource("trip://view", title="View from the hotel", mime_type="image/png")(view)
 
 
@@ -101,6 +102,11 @@ async def directions() -> list[UserMessage | AssistantMessage]:
 
 async def brochure() -> str:
     return BROCHURE
+
+
+async def broken() -> str:
+    """A fault of the server itself, so that you see what that looks like."""
+    raise RuntimeError("the archive is on fire")
 
 
 async def view() -> bytes:

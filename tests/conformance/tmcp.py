@@ -6,37 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 from playwright.sync_api import expect
 
 from mrtr_web.models import Server
 from tests.conformance.suite import INSTALLED, NODE
 from tests.conftest import point_to
-from tests.servers import Receive, Recorder, Scope, Send, serve
+from tests.servers import Proxy, Recorder, serve
 from tests.window import Opener, Watched, in_browser
 
 pytestmark = in_browser
-
-
-class Proxy:
-    """Passes every request on to another server, and keeps what came back."""
-
-    def __init__(self, target: str) -> None:
-        self.target = target
-        self.answers: list[bytes] = []
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return
-        post = scope["mrtr.post"]
-        kept = {name: value for name, value in post.headers.items() if name not in ("host", "content-length")}
-        async with httpx2.AsyncClient(trust_env=False) as client:
-            answer = await client.request(post.method, self.target + post.path, content=post.raw, headers=kept)
-        self.answers.append(answer.content)
-        headers = [(b"content-type", answer.headers["content-type"].encode())]
-        await send({"type": "http.response.start", "status": answer.status_code, "headers": headers})
-        await send({"type": "http.response.body", "body": answer.content})
 
 
 @pytest.fixture
