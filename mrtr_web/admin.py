@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.translation import gettext_lazy as _
 
-from mrtr_web import catalog, roots
+from mrtr_web import operations, roots
 from mrtr_web.models import CAPABILITIES, Finding, Server
 from mrtr_web.schema.text import clean_text
 
@@ -78,5 +78,5 @@ class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     @admin.display(description=_("Hidden tools"))
     def hidden_tools(self, server: Server) -> str:
         """Tools that are not offered, and why."""
-        told = [(clean_text(name, 200), clean_text(reason, 500)) for name, reason in catalog.hidden(server)]
+        told = [(clean_text(name, 200), clean_text(reason, 500)) for name, reason in operations.hidden(server)]
         return format_html_join("", "<p><strong>{}</strong>: {}</p>", told) or "-"

@@ -220,11 +220,11 @@ class StepForm(forms.Form):
         given = {"": dict(initial)} if spec.whole and initial is not None else initial or {}
         for index, field in enumerate(spec.fields):
             first = replace(_prefill(field, given), zone=zone)
-            self.fields[_name(index)] = FIELDS[field.kind](field, _label(field, index), first)
+            self.fields[name_of(index)] = FIELDS[field.kind](field, _label(field, index), first)
 
     def value(self) -> dict[str, Any]:
         """The exact content, in the schema's order and without absent keys; only after is_valid()."""
-        found = {field.key: self.cleaned_data[_name(i)] for i, field in enumerate(self.spec.fields)}
+        found = {field.key: self.cleaned_data[name_of(i)] for i, field in enumerate(self.spec.fields)}
         content = found[""] if self.spec.whole else found
         return {key: value for key, value in content.items() if not isinstance(value, Absent)}
 
@@ -240,7 +240,7 @@ class StepForm(forms.Form):
             if problem.code == "missing" and not path:
                 path = (str(problem.params["name"]),)
             where = "" if self.spec.whole else path[0] if path else None
-            name = next((_name(i) for i, field in enumerate(self.spec.fields) if field.key == where), None)
+            name = next((name_of(i) for i, field in enumerate(self.spec.fields) if field.key == where), None)
             inner = path if self.spec.whole else path[1:]
             place = " \u203a ".join(clean_text(str(step), MAX_LABEL) for step in inner)
             sentence = say(problem.code, problem.params)
@@ -248,7 +248,7 @@ class StepForm(forms.Form):
 
     def rows(self) -> list[Row]:
         """The answers as they will be sent; only after is_valid()."""
-        return [self._row(_name(i), field) for i, field in enumerate(self.spec.fields)]
+        return [self._row(name_of(i), field) for i, field in enumerate(self.spec.fields)]
 
     def _row(self, name: str, spec: FieldSpec) -> Row:
         bound, value = self[name], self.cleaned_data[name]
@@ -269,7 +269,8 @@ class StepForm(forms.Form):
         return [(name, value) for name in names for value in values(self.data, name)]
 
 
-def _name(index: int) -> str:
+def name_of(index: int) -> str:
+    """The name of a field's input, without the prefix of its form."""
     return f"f{index}"
 
 

@@ -180,6 +180,19 @@ async def listing(
     return await _Leg(endpoint, limits, capabilities).entries(method)
 
 
+async def complete(
+    endpoint: Endpoint, limits: Limits, params: dict[str, Any], *, capabilities: Mapping[str, Any]
+) -> list[str]:
+    """What the server suggests for a half-typed value (CO-1): the texts among its values. Raises RelayError."""
+    leg = _Leg(endpoint, limits, capabilities)
+    result = await leg.ask("completion/complete", params)
+    completion = result.get("completion")
+    values = completion.get("values") if isinstance(completion, dict) else None
+    if not isinstance(values, list):
+        raise leg.noted(Broken("CO-1"))
+    return [value for value in values if isinstance(value, str)]
+
+
 class _Leg:
     """The attempts at one call within its limits: what went out, what came in, and what went wrong."""
 

@@ -5,7 +5,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path
 from django.views.generic import RedirectView
 
-from mrtr_web.views import account, catalog, health, start, wizard
+from mrtr_web.views import account, catalog, health, start, suggest, wizard
 
 urlpatterns = [
     path("", catalog.home, name="home"),
@@ -16,6 +16,7 @@ urlpatterns = [
     path("s/<slug:slug>/tools/<path:name>/", start.start, {"kind": "tools"}, name="tool"),
     path("s/<slug:slug>/prompts/<path:name>/", start.start, {"kind": "prompts"}, name="prompt"),
     path("s/<slug:slug>/resources/", start.start, {"kind": "resources"}, name="resource"),
+    path("s/<slug:slug>/suggest/", suggest.suggest, name="suggest"),
     path("flows/", wizard.mine, name="flows"),
     path("flows/<uuid:flow_id>/", wizard.flow, name="flow"),
     path("flows/<uuid:flow_id>/check/", wizard.check, name="check"),

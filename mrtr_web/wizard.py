@@ -16,7 +16,7 @@ from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from mrtr_web import catalog, ledger, pages, relay, secrecy, steps, vault
+from mrtr_web import catalog, ledger, operations, pages, relay, secrecy, steps, vault
 from mrtr_web.flow import Event, State, next_params
 from mrtr_web.models import Flow, Person, SealedRecord, Session
 from mrtr_web.runner import Again, Job, Outcome, runner
@@ -73,7 +73,11 @@ def expire_without_record(row: Flow) -> Flow:
 
 
 def start(
-    visitor: Visitor, operation: catalog.Operation, flow_id: uuid.UUID, params: Object, after: uuid.UUID | None = None
+    visitor: Visitor,
+    operation: operations.Operation,
+    flow_id: uuid.UUID,
+    params: Object,
+    after: uuid.UUID | None = None,
 ) -> Launched | None:
     """Open a flow and send its first leg. None where this start form was sent before (a double click).
 
@@ -168,7 +172,7 @@ def wait(launched: Launched) -> None:
     concurrent.futures.wait([launched], timeout=WAIT)
 
 
-def earlier_values(visitor: Visitor, row: Flow, operation: catalog.Operation) -> Object | None:
+def earlier_values(visitor: Visitor, row: Flow, operation: operations.Operation) -> Object | None:
     """The inputs that a flow was started with, to pre-fill a new start. None where they cannot be read here."""
     try:
         values = operation.values(open_flow(visitor, row.pk)[1].params)
@@ -217,7 +221,7 @@ def _job(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Job:
         method=record.method,
         params=next_params(record.params, record.responses, record.request_state),
         capabilities=record.capabilities,
-        input_schema=catalog.newest_schema(row) or record.input_schema,
+        input_schema=operations.newest_schema(row) or record.input_schema,
     )
     settle = functools.partial(_settle, visitor, row, leg, record)
     return Job(row.pk, leg, catalog.endpoint(row.server), call, settle)

@@ -7,16 +7,16 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 
-from mrtr_web import catalog, credentials
+from mrtr_web import catalog, credentials, operations
 from mrtr_web.models import Server
 
 pytestmark = pytest.mark.django_db
 
 
-def offering(server: Server, **offers: Any) -> dict[str, list[catalog.Operation]]:
+def offering(server: Server, **offers: Any) -> dict[str, list[operations.Operation]]:
     server.offers = offers
     server.save()
-    return catalog.operations(Server.objects.get())
+    return operations.offered(Server.objects.get())
 
 
 def test_a_server_of_a_group_is_seen_by_that_group_alone(alice: User, bob: User, server: Server) -> None:
@@ -88,7 +88,7 @@ def test_params_and_values_of_each_kind_are_inverse(server: Server) -> None:
     assert found["tools"][0].params({"b": 1, "a": 2}) == {"name": "t", "arguments": {"b": 1, "a": 2}}
     assert found["templates"][0].params({"ref": "a b"}) == {"uri": "trip://a%20b/x"}
     assert found["templates"][0].values({"uri": "trip://a%20b/x"}) == {"ref": "a b"}
-    plain = catalog.resource(Server.objects.get(), "file:///x")
+    plain = operations.resource(Server.objects.get(), "file:///x")
     assert plain.params({"uri": "file:///x"}) == {"uri": "file:///x"}
 
 
@@ -99,9 +99,9 @@ def test_a_resource_is_found_by_exact_name_before_any_match(server: Server) -> N
         resources=[{"uri": "docs://listed"}],
     )
     found = Server.objects.get()
-    assert catalog.resource(found, "docs://{x}").name == "docs://{x}"
-    assert catalog.resource(found, "docs://listed").name == ""
-    assert catalog.resource(found, "docs://other").name == "{+any}"
+    assert operations.resource(found, "docs://{x}").name == "docs://{x}"
+    assert operations.resource(found, "docs://listed").name == ""
+    assert operations.resource(found, "docs://other").name == "{+any}"
 
 
 def test_credentials_come_from_the_named_variable(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

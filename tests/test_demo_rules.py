@@ -90,7 +90,12 @@ def test_keys_are_unique_and_may_be_any_text(raw: Raw) -> None:
     response = raw.post(json.dumps(message).encode(), "", **headers)
     text = response.text.partition("data:")[2] or response.text
     seen: list[list[str]] = []
-    json.loads(text, object_pairs_hook=lambda pairs: seen.append([key for key, _ in pairs]) or dict(pairs))
+
+    def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        seen.append([key for key, _ in pairs])
+        return dict(pairs)
+
+    json.loads(text, object_pairs_hook=note)
     assert all(len(keys) == len(set(keys)) for keys in seen)
     assert ["walk.pace", "1", "späte Frage", ""] in seen
 
@@ -237,11 +242,12 @@ def test_a_state_is_for_one_request_alone(raw: Raw) -> None:
     state = raw.ask("resources/read", {"uri": "trip://TRIP-1/itinerary"})[1]["result"]["requestState"]
     answers = {"surname": {"action": "accept", "content": {"surname": "Lovelace"}}}
     retry = {"requestState": state, "inputResponses": answers}
-    for method, params in [
+    others: list[tuple[str, dict[str, Any]]] = [
         ("resources/read", {"uri": "trip://TRIP-2/itinerary"}),
         ("tools/call", {"name": "redeem_voucher", "arguments": {}}),
         ("prompts/get", name),
-    ]:
+    ]
+    for method, params in others:
         status, found = raw.ask(method, params | retry)
         assert (status, found["error"]["code"]) == INVALID
     assert "result" in raw.ask("resources/read", {"uri": "trip://TRIP-1/itinerary"} | retry)[1]

@@ -4,7 +4,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from mrtr_web import catalog, relay
+from mrtr_web import catalog, operations, relay
 from mrtr_web.models import Server
 from mrtr_web.views.web import SignedIn, signed_in
 
@@ -23,9 +23,9 @@ def server(request: SignedIn, slug: str) -> HttpResponse:
     context = {
         "server": found,
         "trouble": trouble,
-        **catalog.operations(found),
-        "resources": catalog.resources(found),
-        "hidden": catalog.hidden(found) if request.user.is_staff else [],
+        **operations.offered(found),
+        "resources": operations.resources(found),
+        "hidden": operations.hidden(found) if request.user.is_staff else [],
     }
     return render(request, "catalog/server.html", context, status=502 if trouble and not found.offers else 200)
 

@@ -9,8 +9,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from mrtr_web import catalog, forms, pages, wizard
-from mrtr_web.models import Server
+from mrtr_web import catalog, completion, forms, operations, pages, wizard
 from mrtr_web.schema import read
 from mrtr_web.schema.spec import SchemaFault
 from mrtr_web.views.catalog import refreshed
@@ -23,29 +22,23 @@ Context = dict[str, Any]
 def start(request: SignedIn, slug: str, kind: str, name: str = "") -> HttpResponse:
     """The form that starts a flow. Its flow id is minted when it is drawn: a double click is one flow."""
     server = get_object_or_404(catalog.visible(request.user), slug=slug)
-    operation = _operation(server, kind, name or request.GET.get("uri", ""))
+    operation = operations.find(server, kind, name or request.GET.get("uri", ""))
     if operation is None:
         trouble = refreshed(server)
-        operation = _operation(server, kind, name or request.GET.get("uri", ""))
+        operation = operations.find(server, kind, name or request.GET.get("uri", ""))
         if operation is None:
             return render(request, "catalog/gone.html", {"server": server, "trouble": trouble}, status=404)
     try:
         if request.method == "POST":
-            return _start(request, operation)
+            return _start(request, kind, operation)
         form = _start_form(request, operation, None, _initial(request, operation))
-        return _start_page(request, operation, form)
+        return _start_page(request, kind, operation, form)
     except SchemaFault as fault:
         context = {"server": server, "operation": operation, "fault": forms.say(fault.code, fault.params)}
         return render(request, "catalog/unusable.html", context, status=422)
 
 
-def _operation(server: Server, kind: str, name: str) -> catalog.Operation | None:
-    if kind == "resources":
-        return catalog.resource(server, name)
-    return catalog.find(server, kind, name)
-
-
-def _initial(request: SignedIn, operation: catalog.Operation) -> Context | None:
+def _initial(request: SignedIn, operation: operations.Operation) -> Context | None:
     again = uuid_in(request.GET.get("again", ""))
     row = wizard.flow_of(request.user.pk, again) if again else None
     if row is not None and row.server_id == operation.server.pk:
@@ -55,14 +48,14 @@ def _initial(request: SignedIn, operation: catalog.Operation) -> Context | None:
 
 
 def _start_form(
-    request: SignedIn, operation: catalog.Operation, data: Mapping[str, Any] | None, initial: Context | None
+    request: SignedIn, operation: operations.Operation, data: Mapping[str, Any] | None, initial: Context | None
 ) -> forms.StepForm:
     spec = read.read_input(operation.schema)
     return forms.build(spec, prefix="s0", data=data, initial=initial, zone=wizard.zone_of(request.user.pk))
 
 
 def _start_page(
-    request: SignedIn, operation: catalog.Operation, form: forms.StepForm, notice: str = ""
+    request: SignedIn, kind: str, operation: operations.Operation, form: forms.StepForm, notice: str = ""
 ) -> HttpResponse:
     context = {
         "server": operation.server,
@@ -71,28 +64,30 @@ def _start_page(
         "flow_id": uuid.uuid4(),
         "schema": _digest(operation),
         "notice": notice,
+        "kind": kind,
+        "suggests": completion.is_offered(operation),
         "again": request.POST.get("again") or request.GET.get("again", ""),
     }
     return render(request, "catalog/start.html", context, status=422 if form.errors or notice else 200)
 
 
-def _start(request: SignedIn, operation: catalog.Operation) -> HttpResponse:
+def _start(request: SignedIn, kind: str, operation: operations.Operation) -> HttpResponse:
     flow_id = uuid_in(request.POST.get("flow", "")) or uuid.uuid4()
     if wizard.flow_of(request.user.pk, flow_id) is not None:
         return redirect("flow", flow_id)
     form = _start_form(request, operation, request.POST, None)
     if request.POST.get("schema") != _digest(operation):
         form.is_valid()
-        return _start_page(request, operation, form, "changed")
+        return _start_page(request, kind, operation, form, "changed")
     if not pages.accepts(form, operation.schema):
-        return _start_page(request, operation, form)
-    if problems := catalog.unmirrored(operation, form.value()):
+        return _start_page(request, kind, operation, form)
+    if problems := operations.unmirrored(operation, form.value()):
         form.add_problems(problems)
-        return _start_page(request, operation, form)
+        return _start_page(request, kind, operation, form)
     try:
         params = operation.params(form.value())
     except ValueError:
-        return _start_page(request, operation, form, "address")
+        return _start_page(request, kind, operation, form, "address")
     try:
         launched = wizard.start(request.visitor, operation, flow_id, params, uuid_in(request.POST.get("again", "")))
     except wizard.SessionOver:
@@ -102,6 +97,6 @@ def _start(request: SignedIn, operation: catalog.Operation) -> HttpResponse:
     return redirect("flow", flow_id)
 
 
-def _digest(operation: catalog.Operation) -> str:
+def _digest(operation: operations.Operation) -> str:
     """Tells a form that was drawn from another schema."""
     return hashlib.sha256(json.dumps(operation.schema).encode()).hexdigest()[:16]

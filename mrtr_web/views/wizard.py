@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from mrtr_web import catalog, results, steps, wizard
+from mrtr_web import catalog, operations, results, steps, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
 from mrtr_web.views.web import Request, SignedIn, lost_post, signed_in, uuid_in
@@ -47,7 +47,7 @@ def posted(view: Callable[[Request, uuid.UUID], HttpResponse]) -> Callable[[Requ
 def mine(request: SignedIn) -> HttpResponse:
     rows = list(Flow.objects.filter(user=request.user.pk)[:200])
     servers = Server.objects.in_bulk({row.server_id for row in rows})
-    titles = {server.pk: catalog.titles(server) for server in servers.values()}
+    titles = {server.pk: operations.titles(server) for server in servers.values()}
     for row in rows:
         row.server = servers[row.server_id]
     flows = [(row, titles[row.server_id].get((row.method, row.name)) or row.name) for row in rows]
@@ -176,17 +176,17 @@ def _row(request: SignedIn, flow_id: uuid.UUID) -> Flow:
 
 
 def _label(row: Flow) -> str:
-    operation = catalog.of_flow(row.server, row.method, row.name)
+    operation = operations.of_flow(row.server, row.method, row.name)
     return operation.title if operation is not None and operation.title else row.name
 
 
 def _context(row: Flow, record: Record | None) -> Context:
-    operation = catalog.of_flow(row.server, row.method, row.name)
+    operation = operations.of_flow(row.server, row.method, row.name)
     return {
         "flow": row,
         "server": row.server,
         "label": _label(row),
-        "kind": {method: kind for kind, method in catalog.METHODS.items()}[row.method],
+        "kind": {method: kind for kind, method in operations.METHODS.items()}[row.method],
         "repeatable": operation is not None and operation.repeatable,
         "asked_so_far": row.round,
         "raw_messages": [(m.sent, json.dumps(m.body, indent=2, ensure_ascii=False)) for m in record.messages]

@@ -8,6 +8,7 @@ import { settleHistory } from "./posted.js";
 import { refresh } from "./refresh.js";
 import { resend } from "./resend.js";
 import { steps } from "./steps.js";
+import { suggestions } from "./suggest.js";
 import { zones } from "./zone.js";
 
 function enhance() {
@@ -17,6 +18,7 @@ function enhance() {
   drafts(main); // before what looks at the chosen answers
   decisions(main);
   steps(main);
+  suggestions(main);
   copyButtons(main);
   focusErrors(main);
   resend(main);

@@ -20,7 +20,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from mrtr_web import catalog, egress, forms, pages, wizard
+from mrtr_web import catalog, egress, forms, operations, pages, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
 from mrtr_web.runner import runner
@@ -111,9 +111,9 @@ def _run(visitor: Visitor, server: Server) -> list[str]:
     ]
 
 
-def _wanted(server: Server) -> Iterator[tuple[catalog.Operation, Object]]:
+def _wanted(server: Server) -> Iterator[tuple[operations.Operation, Object]]:
     """Every operation with the values to start it with; where the suite names calls, those."""
-    offered = catalog.operations(server)
+    offered = operations.offered(server)
     tools = {each.name: each for each in offered["tools"]}
     context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
     if calls := context.get("toolCalls"):
@@ -122,12 +122,12 @@ def _wanted(server: Server) -> Iterator[tuple[catalog.Operation, Object]]:
     known = {**KNOWN, ECHO: {"schema": tools[ECHOED].schema}} if ECHOED in tools else KNOWN
     for operation in [*offered["tools"], *offered["prompts"], *offered["templates"]]:
         yield operation, _typed_in(operation, known.get(operation.name, {}))
-    for entry in catalog.resources(server):
-        operation = catalog.resource(server, entry["uri"])
+    for entry in operations.resources(server):
+        operation = operations.resource(server, entry["uri"])
         yield operation, _typed_in(operation, {"uri": entry["uri"]})
 
 
-def _typed_in(operation: catalog.Operation, values: Object) -> Object:
+def _typed_in(operation: operations.Operation, values: Object) -> Object:
     """What the start form makes of these values. Raises CommandError."""
     try:
         spec = read.read_input(operation.schema)
@@ -140,7 +140,7 @@ def _typed_in(operation: catalog.Operation, values: Object) -> Object:
     return form.value()
 
 
-def _start(visitor: Visitor, operation: catalog.Operation, values: Object) -> uuid.UUID:
+def _start(visitor: Visitor, operation: operations.Operation, values: Object) -> uuid.UUID:
     flow_id = uuid.uuid4()
     launched = wizard.start(visitor, operation, flow_id, operation.params(values))
     assert launched is not None

@@ -1,0 +1,70 @@
+"""Suggestions of a server while a person types the arguments of a prompt or the values of a resource's address (CO-1).
+
+A comfort: where anything is amiss there are none. Nothing is kept.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import replace
+
+from asgiref.sync import async_to_sync
+from django.db import connection
+
+from mrtr_web import catalog, relay
+from mrtr_web.operations import Operation
+from mrtr_web.schema.text import clean_text, one_line
+
+SECONDS = 3.0
+MAX_BYTES = 256 * 1024
+MAX_VALUES, MAX_LENGTH = 100, 200
+PER_SECOND, AT_ONCE = 4.0, 8.0
+MOST_PEOPLE = 10_000
+
+
+def is_offered(operation: Operation) -> bool:
+    """Whether the server can be asked for suggestions for this operation's values."""
+    discovered = operation.server.discovered
+    declared = discovered.get("capabilities") if isinstance(discovered, dict) else None
+    has_values = bool(operation.schema.get("properties")) and bool(operation.name)
+    return has_values and operation.method != "tools/call" and isinstance(declared, dict) and "completions" in declared
+
+
+def suggest(operation: Operation, name: str, values: Mapping[str, str]) -> list[str]:
+    """Suggestions for the value `name`, of which `values` holds the beginning, beside the other values so far."""
+    key = "uri" if operation.method == "resources/read" else "name"
+    kind = "ref/resource" if key == "uri" else "ref/prompt"
+    others = {other: value for other, value in values.items() if other != name and value}
+    params = {
+        "ref": {"type": kind, key: operation.name},
+        "argument": {"name": name, "value": values.get(name, "")},
+        "context": {"arguments": others},
+    }
+    whole = catalog.limits()
+    bounds = replace(whole, connect=SECONDS, silence=SECONDS, total=SECONDS, max_bytes=MAX_BYTES)
+    endpoint, declared = catalog.endpoint(operation.server), catalog.capabilities(operation.server)
+    connection.close()
+    try:
+        found = async_to_sync(relay.complete)(endpoint, bounds, params, capabilities=declared)
+    except relay.RelayError:
+        return []
+    return [value for value in found[:MAX_VALUES] if value == one_line(clean_text(value)) and len(value) <= MAX_LENGTH]
+
+
+class Pace:
+    """How often a person may ask, in this process: so many at once, refilled each second."""
+
+    def __init__(self) -> None:
+        self._left: OrderedDict[int, tuple[float, float]] = OrderedDict()
+
+    def allows(self, user: int) -> bool:
+        now = time.monotonic()
+        left, then = self._left.pop(user, (AT_ONCE, now))
+        left = min(AT_ONCE, left + (now - then) * PER_SECOND)
+        self._left[user] = (left - 1 if left >= 1 else left, now)
+        if len(self._left) > MOST_PEOPLE:
+            self._left.popitem(last=False)
+        return left >= 1
+
+
+pace = Pace()

@@ -1,0 +1,214 @@
+"""Suggestions while a person types: what is sent, what comes back, and what never does."""
+
+import logging
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from mrtr_web import completion
+from mrtr_web.models import Server
+from tests.desk import LISTED, TOOL, desk
+from tests.person import Person
+from tests.servers import Answer, Post, Recorder, Step, error, html, result
+from tests.window import Opener, in_browser
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LISTINGS = LISTED | {
+    "server/discover": LISTED["server/discover"]
+    | {"capabilities": {"prompts": {}, "resources": {}, "completions": {}}},
+    "prompts/list": {
+        "resultType": "complete",
+        "prompts": [{"name": "greet", "arguments": [{"name": "city"}, {"name": "who"}, {"name": "password"}]}],
+    },
+    "resources/list": {"resultType": "complete", "resources": []},
+    "resources/templates/list": {
+        "resultType": "complete",
+        "resourceTemplates": [{"uriTemplate": "trip://{ref}/day{?lang}", "name": "day"}],
+    },
+}
+GREET = {"kind": "prompts", "name": "greet", "typing": "s0-f0"}
+CANARY = "canary-7391"
+
+
+def suggesting(*values: Any, **more: Any) -> Step:
+    return lambda post: result(post, {"resultType": "complete", "completion": {"values": list(values), **more}})
+
+
+@pytest.fixture(autouse=True)
+def fresh_pace(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(completion, "pace", completion.Pace())
+    yield
+
+
+def listed(person: Person) -> None:
+    person.get("/s/demo/")
+    person.get("/s/demo/prompts/greet/")
+
+
+def ask(person: Person, **fields: str) -> tuple[int, Any]:
+    """What the page's script would post, and what it would get."""
+    token = next(c.value for c in person.page.reader.forms[0].controls if c.name == "csrfmiddlewaretoken")
+    data = {**GREET, "csrfmiddlewaretoken": token, **fields}
+    response = person.client.post("/s/demo/suggest/", data=data, headers={"Origin": person.base})
+    is_json = response.headers.get("content-type", "").startswith("application/json")
+    return response.status_code, response.json()["values"] if is_json else None
+
+
+def asked(recorder: Recorder) -> list[Post]:
+    return [post for post in recorder.posts if post.json["method"] == "completion/complete"]
+
+
+def test_a_prompts_argument_is_completed_with_the_others_as_context(person: Person, server: Server) -> None:
+    """CO-1, BA-2, HT-4"""
+    with desk(server, suggesting("Lyon", "Lisbon", total=2), listings=LISTINGS) as recorder:
+        listed(person)
+        fields = {"s0-f0": "L", "s0-f1": "Ada", "s0-f2": "hunter2"}
+        assert ask(person, **fields) == (200, ["Lyon", "Lisbon"])
+        (post,) = asked(recorder)
+        params = {key: value for key, value in post.params.items() if key != "_meta"}
+        assert params == {
+            "ref": {"type": "ref/prompt", "name": "greet"},
+            "argument": {"name": "city", "value": "L"},
+            "context": {"arguments": {"who": "Ada"}},
+        }
+        assert post.headers["mcp-method"] == "completion/complete"
+        assert post.headers["mcp-protocol-version"] == "2026-07-28"
+        assert post.meta["io.modelcontextprotocol/clientCapabilities"] == {"elicitation": {"form": {}, "url": {}}}
+
+
+def test_a_value_of_an_address_is_completed_by_its_template(person: Person, server: Server) -> None:
+    with desk(server, suggesting("T-1"), listings=LISTINGS) as recorder:
+        listed(person)
+        fields = {"kind": "resources", "name": "trip://{ref}/day{?lang}", "s0-f0": "T"}
+        assert ask(person, **fields) == (200, ["T-1"])
+        assert asked(recorder)[0].params["ref"] == {"type": "ref/resource", "uri": "trip://{ref}/day{?lang}"}
+        assert asked(recorder)[0].params["context"] == {"arguments": {}}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"kind": "tools", "name": "ask"},
+        {"name": "nothing"},
+        {"kind": "nothing"},
+        {"kind": "resources", "name": ""},
+        {"typing": "s0-f9"},
+        {"typing": "city"},
+        {"typing": "s0-f2"},
+    ],
+)
+def test_nothing_else_is_asked_for(person: Person, server: Server, fields: dict[str, str]) -> None:
+    """Tools, unknown names, and what looks secret."""
+    with desk(server, suggesting("x"), listings=LISTINGS) as recorder:
+        listed(person)
+        assert ask(person, **fields)[0] == 404
+        assert asked(recorder) == []
+
+
+def test_a_server_without_completions_is_not_asked(person: Person, server: Server) -> None:
+    found = LISTINGS | {"server/discover": LISTED["server/discover"] | {"capabilities": {"prompts": {}}}}
+    with desk(server, suggesting("x"), listings=found) as recorder:
+        listed(person)
+        assert "is asked for suggestions" not in person.page.text
+        assert ask(person)[0] == 404
+        assert asked(recorder) == []
+
+
+def test_a_server_that_the_person_may_not_use_is_not_there(person: Person, server: Server) -> None:
+    with desk(server, suggesting("x"), listings=LISTINGS) as recorder:
+        listed(person)
+        Server.objects.update(enabled=False)
+        assert ask(person)[0] == 404
+        assert asked(recorder) == []
+
+
+def test_it_takes_a_post_of_our_own_page(person: Person, server: Server) -> None:
+    with desk(server, suggesting("x"), listings=LISTINGS) as recorder:
+        listed(person)
+        assert person.get("/s/demo/suggest/").status == 405
+        person.get("/s/demo/prompts/greet/")
+        assert ask(person, csrfmiddlewaretoken="wrong")[0] == 403
+        assert asked(recorder) == []
+
+
+HANG = Answer(b": wait\n\n", 200, {"content-type": "text/event-stream"}, "hang")
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda post: error(post, -32603),
+        lambda post: html(500),
+        lambda post: html(302, location="http://127.0.0.1:9/"),
+        lambda post: result(post, {"resultType": "complete"}),
+        lambda post: result(post, {"resultType": "complete", "completion": {"values": "text"}}),
+        lambda post: result(post, {"resultType": "input_required", "requestState": "s"}),
+        lambda post: HANG,
+    ],
+)
+def test_a_server_in_trouble_gives_no_suggestions(person: Person, server: Server, step: Step) -> None:
+    with desk(server, step, listings=LISTINGS):
+        listed(person)
+        began = time.monotonic()
+        assert ask(person, **{"s0-f0": "L"}) == (200, [])
+        assert time.monotonic() - began < 3 * completion.SECONDS
+
+
+def test_hostile_suggestions_are_left_out(person: Person, server: Server) -> None:
+    odd = ["ok", 5, None, "a\u202eb", "a\nb", "\x00", "x" * 201, {"value": "x"}, "<img src=x>"]
+    with desk(server, suggesting(*odd), suggesting(*map(str, range(10_000))), listings=LISTINGS):
+        listed(person)
+        assert ask(person) == (200, ["ok", "<img src=x>"])
+        assert len(ask(person)[1]) == completion.MAX_VALUES
+
+
+def test_a_person_who_asks_too_often_is_slowed_down(person: Person, server: Server) -> None:
+    """CO-1"""
+    with desk(server, suggesting("x"), listings=LISTINGS) as recorder:
+        listed(person)
+        statuses = [ask(person)[0] for _ in range(20)]
+        assert statuses[0] == 200 and 429 in statuses
+        assert len(asked(recorder)) == statuses.count(200)
+
+
+def test_what_is_typed_reaches_no_log(person: Person, server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    with desk(server, suggesting("x"), listings=LISTINGS):
+        listed(person)
+        ask(person, **{"s0-f0": CANARY})
+    assert CANARY not in caplog.text
+
+
+class TestInABrowser:
+    pytestmark = in_browser
+
+    def test_typing_shows_the_suggestions_of_the_server(self, opened: Opener, server: Server) -> None:
+        window = opened()
+        page = window.page
+        with desk(server, suggesting("Lyon", "Lisbon"), listings=LISTINGS) as recorder:
+            window.sign_in()
+            page.goto(f"{window.base}/s/demo/")
+            page.get_by_role("link", name="greet").click()
+            expect(page.get_by_text("is asked for suggestions")).to_be_visible()
+            page.get_by_label("city").press_sequentially("Ly", delay=20)
+            expect(page.locator("datalist option")).to_have_count(2)
+            window.check()
+            assert [post.params["argument"]["value"] for post in asked(recorder)] == ["Ly"]
+            page.get_by_label("password").press_sequentially("hun", delay=20)
+            page.get_by_label("who").press_sequentially("A", delay=20)
+            expect(page.locator("datalist option")).to_have_count(4)
+            assert [post.params["argument"]["name"] for post in asked(recorder)] == ["city", "who"]
+
+    def test_without_completions_nothing_is_asked(self, opened: Opener, server: Server) -> None:
+        window = opened()
+        with desk(server, suggesting("x")) as recorder:
+            window.sign_in()
+            window.page.goto(f"{window.base}{TOOL}")
+            window.page.get_by_label("Topic").fill("Ly")
+            window.check()
+            assert window.page.locator("datalist").count() == 0
+            assert asked(recorder) == []
