@@ -69,14 +69,14 @@ class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         "roots",
         "enabled",
         "groups",
-        "hidden_tools",
+        "not_offered",
     )
-    readonly_fields = ("hidden_tools",)
+    readonly_fields = ("not_offered",)
     filter_horizontal = ("groups",)
     inlines: ClassVar = [FindingInline]
 
-    @admin.display(description=_("Hidden tools"))
-    def hidden_tools(self, server: Server) -> str:
-        """Tools that are not offered, and why."""
+    @admin.display(description=_("Listed, but not offered"))
+    def not_offered(self, server: Server) -> str:
+        """What people do not see, and why."""
         told = [(clean_text(name, 200), clean_text(reason, 500)) for name, reason in operations.hidden(server)]
         return format_html_join("", "<p><strong>{}</strong>: {}</p>", told) or "-"

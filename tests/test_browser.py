@@ -222,6 +222,7 @@ def test_steps_are_pages_and_back_loses_nothing(opened: Opener, server: Server) 
 
 
 def test_half_typed_answers_survive_a_reload_and_secrets_do_not(opened: Opener, server: Server) -> None:
+    """H08"""
     with desk(server, required(TWO_STEPS, "s"), done()):
         window = opened()
         page = two_steps(window, server)

@@ -167,13 +167,17 @@ def test_folders_are_chosen_or_typed(person: Person, all_kinds: Server) -> None:
         send(person, Other_folders="file:///home/ada/../root")
         assert person.page.status == 422
         assert "leads out of a folder" in person.page.text
-        send(person, Other_folders="\n file:///home/ada \n")
+        person.fill("Other folders", "\n file:///home/ada \n")
+        told = person.press("Check first").text
+        assert "Photos file:///home/demo/photos" in told and "file:///home/ada" in told
+        send(person)
         assert answers(calls(recorder)[1]) == {"dirs": {"roots": [*ROOTS, {"uri": "file:///home/ada"}]}}
 
 
 def test_no_folder_at_all_is_an_answer(person: Person, all_kinds: Server) -> None:
     with desk(all_kinds, required({"dirs": FOLDERS}, "s1"), done()) as recorder:
         begin(person)
+        assert "None: the server is told that there are no folders" in person.press("Check first").text
         send(person)
         assert answers(calls(recorder)[1]) == {"dirs": {"roots": []}}
 
@@ -249,7 +253,7 @@ MISSION = (
 
 
 def test_the_example_without_a_schema_is_a_yes_or_no(person: Person, server: Server) -> None:
-    """FM-6: the message is shown with Yes and No, no field is invented, accept sends empty content."""
+    """FM-6, M08: the message is shown with Yes and No, no field is invented, accept sends empty content."""
     with desk(server, lambda post: result(post, json.loads(MISSION)), done()) as recorder:
         page = begin(person)
         assert "Please provide your GitHub username" in page.text
@@ -287,7 +291,7 @@ def test_the_same_key_with_another_question_is_not_filled_in(person: Person, ser
 
 
 def test_the_same_question_after_a_no_is_pointed_out(person: Person, server: Server) -> None:
-    """T-13"""
+    """T-13, H09"""
     with desk(server, asks("s1"), asks("s2")):
         begin(person)
         person.press("Send", {"s0-action": "decline"})
@@ -295,7 +299,7 @@ def test_the_same_question_after_a_no_is_pointed_out(person: Person, server: Ser
 
 
 def test_a_link_that_now_leads_elsewhere_is_pointed_out(person: Person, server: Server) -> None:
-    """T-26, T-25"""
+    """T-26, T-25, H09"""
     moved = LINK | {"params": {**LINK["params"], "url": "https://other.example/x"}}  # type: ignore[dict-item]
     with desk(server, required({"p": LINK}, "1"), required({"p": LINK}, "2"), required({"p": moved}, "3")):
         begin(person)
@@ -449,7 +453,7 @@ def test_tools_with_invalid_header_annotations_are_hidden_with_a_reason_for_staf
         alice.is_staff = True
         alice.save()
         page = person.get("/s/demo/")
-        assert "Hidden tools" in page.text and "RFC 9110 token" in page.text
+        assert "Listed, but not offered" in page.text and "RFC 9110 token" in page.text
     assert findings() == {"HT-7": 1}
 
 

@@ -131,7 +131,7 @@ def test_a_broken_rule_is_a_finding(person: Person, server: Server) -> None:
 def test_a_leg_that_broke_is_unknown_and_goes_out_again_only_when_told(
     person: Person, server: Server, answer: Answer
 ) -> None:
-    """T-30, M12"""
+    """T-30, T-31, M12, H13"""
     with desk(server, asks(), always(answer), done()) as recorder:
         begin(person)
         send_name(person)

@@ -54,6 +54,7 @@ class Wanderer(Person):
 
 
 def test_each_round_is_served_by_the_other_process(alice: User, demo: Recorder, tmp_path: Path) -> None:
+    """M11"""
     with serving(tmp_path) as one, serving(tmp_path) as two, Wanderer(one.base, two.base) as person:
         person.sign_in("alice")
         booking.start(person)
