@@ -15,10 +15,10 @@ from mrtr_web import catalog, relay
 from mrtr_web.operations import Operation
 from mrtr_web.schema.text import clean_text, one_line
 
-SECONDS = 3.0
+SECONDS = 2.0
 MAX_BYTES = 256 * 1024
 MAX_VALUES, MAX_LENGTH = 100, 200
-PER_SECOND, AT_ONCE = 4.0, 8.0
+PER_SECOND, AT_ONCE = 3.0, 6.0
 MOST_PEOPLE = 10_000
 
 

@@ -160,7 +160,8 @@ class UrlPage(ChosenPage):
 class SamplingPage(Page):
     """Something to write. There is no way to decline but to stop the flow (T-16)."""
 
-    blocks: tuple[results.Block, ...] = ()
+    said: results.Shown = results.Shown()
+    """The conversation so far."""
     template: ClassVar[str] = "flows/_step_sampling.html"
     impossible: ClassVar[bool] = False
 

@@ -21,6 +21,9 @@ SHOWN = {
 }
 """Media types that a browser may show in place, and how their bytes begin."""
 
+MAX_BLOCKS = 500
+"""Pieces of one result that a page shows; a browser would choke on many more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -38,9 +41,11 @@ class Block:
 class Shown:
     """A result ready to be shown. `raw` is the structured content as JSON."""
 
-    blocks: tuple[Block, ...]
-    raw: str
-    failed: bool
+    blocks: tuple[Block, ...] = ()
+    raw: str = ""
+    failed: bool = False
+    more: int = 0
+    """How many more pieces there are than are shown."""
 
     @property
     def empty(self) -> bool:
@@ -49,11 +54,12 @@ class Shown:
 
 def show(result: Mapping[str, Any], start: int = 0) -> Shown:
     """Cut a result of any of the three methods into blocks, numbered from `start`."""
-    blocks = tuple(_block(number, role, content) for number, (role, content) in enumerate(_contents(result), start))
+    contents = _contents(result)
+    blocks = tuple(_block(number, *each) for number, each in enumerate(contents[:MAX_BLOCKS], start))
     structured = result.get("structuredContent")
     present = "structuredContent" in result and structured is not None
     raw = json.dumps(structured, indent=2, ensure_ascii=False) if present else ""
-    return Shown(blocks, raw, result.get("isError") is True)
+    return Shown(blocks, raw, result.get("isError") is True, len(contents) - len(blocks))
 
 
 def content(result: Mapping[str, Any], number: int) -> tuple[bytes, str, bool] | None:

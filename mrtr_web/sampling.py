@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from typing_extensions import TypeIs
+
 HUMAN = "human"
 """The model that a reply names unless the person says that another one wrote it (T-16)."""
-WORDS_PER_TOKEN = 0.75
-"""A rule of thumb, for people: how many words of English a token is."""
+NO_LIMIT = 10**9
+"""So many tokens or more are no limit to a person."""
 _TOOL_BLOCKS = frozenset({"tool_use", "tool_result"})
 Object = dict[str, Any]
 
@@ -34,8 +36,8 @@ class Wanted:
 
     @property
     def about_words(self) -> int | None:
-        """About so many words are as long as max_tokens."""
-        return None if self.max_tokens is None else max(1, int(self.max_tokens * WORDS_PER_TOKEN))
+        """About so many words of English are as long as max_tokens, by a rule of thumb."""
+        return None if self.max_tokens is None else max(1, self.max_tokens * 3 // 4)
 
 
 def faults(params: object) -> list[str]:
@@ -50,7 +52,7 @@ def faults(params: object) -> list[str]:
     found = []
     if params.get("includeContext") not in (None, "none"):
         found.append("SA-1")
-    if _max_tokens(params) is None:
+    if not _is_count(params.get("maxTokens")):
         found.append("SA-3")
     if any(not _is_message(message) for message in params["messages"]):
         found.append("SA-5")
@@ -93,7 +95,11 @@ def replied(answer: Mapping[str, Any]) -> Object:
 
 def _max_tokens(params: Mapping[str, Any]) -> int | None:
     value = params.get("maxTokens")
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    return value if _is_count(value) and value < NO_LIMIT else None
+
+
+def _is_count(value: object) -> TypeIs[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def _is_message(message: object) -> bool:

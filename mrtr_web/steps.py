@@ -7,9 +7,8 @@ leave the record (D5).
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
-from mrtr_web import pages, results, rounds
+from mrtr_web import links, pages, results, rounds
 from mrtr_web.pages import Drawing, Page, SamplingPage, UrlPage
 from mrtr_web.rounds import Kind, Step
 
@@ -53,11 +52,6 @@ class RoundForm:
         form = self.pages[0].form
         return form is None or len(form.fields) <= MAX_DIRECT_FIELDS
 
-    @property
-    def can_decline(self) -> bool:
-        """False where a step can only be answered, or the whole flow be stopped (T-16)."""
-        return all(page.kind is not Kind.SAMPLING for page in self.pages)
-
 
 def round_form(steps: tuple[Step, ...], drawing: Drawing, past: Iterable[Asked] = ()) -> RoundForm:
     """Draw the round; `past` is what was asked and answered before, the newest last."""
@@ -85,8 +79,8 @@ def _number_blocks(found: tuple[Page, ...]) -> None:
     start = 0
     for page in found:
         if isinstance(page, SamplingPage):
-            page.blocks = results.show(conversation([page.step]), start).blocks
-            start += len(page.blocks)
+            page.said = results.show(conversation([page.step]), start)
+            start += len(page.said.blocks) + page.said.more
 
 
 def _earlier(step: Step, past: tuple[Asked, ...]) -> Object | None:
@@ -107,14 +101,6 @@ def question(kind: Kind, params: Mapping[str, Any]) -> object:
 
 def _moved_from(step: Step, past: tuple[Asked, ...]) -> str:
     """The host that this key's last link led to, where this one leads elsewhere (T-26)."""
-    before = next((params.get("url") for key, params, _ in reversed(past) if key == step.key), None)
-    if not isinstance(before, str):
-        return ""
-    return _host(before) if _host(before) != _host(step.url) else ""
-
-
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
+    urls = (params.get("url") for key, params, _ in reversed(past) if key == step.key)
+    before = links.judge(next((url for url in urls if isinstance(url, str)), ""))
+    return before.host if before.host != links.judge(step.url).host else ""

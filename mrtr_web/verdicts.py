@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 
-from mrtr_web import pages, relay, rounds, secrecy, vault
+from mrtr_web import links, pages, relay, rounds, secrecy, vault
 from mrtr_web.flow import Event
 from mrtr_web.rounds import Kind, Step
 from mrtr_web.runner import Outcome
@@ -106,17 +106,19 @@ def _judge_round(record: Record, round_number: int, result: Object, asked: round
     if round_number >= settings.CONFIG.max_rounds:
         return Verdict(Event.FAILED, "too_many_rounds", onward.failed(), round_number)
     kinds = tuple(step.kind.value for step in asked.steps)
-    forms = [rule for step in asked.steps for rule in _form_faults(step)]
-    findings = tuple(dict.fromkeys([*asked.findings, *forms]))
-    return Verdict(Event.ASKED, "asked", onward, round_number + 1, kinds, findings)
+    findings = tuple(dict.fromkeys([*asked.findings, *map(_fault, asked.steps)]))
+    return Verdict(Event.ASKED, "asked", onward, round_number + 1, kinds, tuple(filter(None, findings)))
 
 
-def _form_faults(step: Step) -> list[str]:
+def _fault(step: Step) -> str:
+    """The rule that a step breaks by what it asks; "" for none."""
+    if step.kind is Kind.URL and step.showable:
+        return "UR-7" if links.judge(step.url).refused else ""
     if step.kind is not Kind.FORM or not step.showable:
-        return []
+        return ""
     if pages.drawn(step) is None:  # no form can be made that answers it; it is answered `cancel` (T-15)
-        return ["FM-6"]
-    return ["FM-5"] if secrecy.of_step(step) else []
+        return "FM-6"
+    return "FM-5" if secrecy.of_step(step) else ""
 
 
 def _judge_error(record: Record, round_number: int, error: relay.RelayError) -> Verdict:

@@ -158,6 +158,26 @@ def test_pictures_of_a_conversation_are_shown_to_their_owner(person: Person, all
         assert inert.response.headers["content-disposition"].startswith("attachment")
 
 
+def test_a_conversation_without_end_is_cut_and_says_so(person: Person, all_kinds: Server) -> None:
+    messages = [{"role": "user", "content": {"type": "text", "text": "again"}}] * 5_000
+    entry = {"method": "sampling/createMessage", "params": {"messages": messages, "maxTokens": 10**400}}
+    with desk(all_kinds, required({"a": entry}, "s1"), done()):
+        page = begin(person)
+        assert "4500 more pieces are not shown here" in page.text.replace(",", "")
+        assert "tokens, about" not in page.text
+        assert send(person, Your_reply="x").state == "completed"
+
+
+def test_an_address_that_must_not_be_opened_is_left_undecided_with_a_finding(person: Person, server: Server) -> None:
+    """UR-7, H12"""
+    entry = {"method": "elicitation/create", "params": {"mode": "url", "message": "m", "url": "javascript:alert(1)"}}
+    with desk(server, required({"p": entry}, "s"), done()) as recorder:
+        begin(person)
+        send(person)
+        assert answers(calls(recorder)[1]) == {"p": {"action": "cancel"}}
+    assert findings() == {"UR-7": 1}
+
+
 def test_folders_are_chosen_or_typed(person: Person, all_kinds: Server) -> None:
     """RO-1, RO-2"""
     with desk(all_kinds, required({"dirs": FOLDERS}, "s1"), done()) as recorder:

@@ -193,7 +193,15 @@ def _context(row: Flow, record: Record | None) -> Context:
         if record
         else [],
         "error": record.error if record else None,
+        "missing": _missing(record.error) if record and record.error else [],
     }
+
+
+def _missing(error: Context) -> list[str]:
+    """The names of the capabilities that a refused client lacks (-32021)."""
+    data = error.get("data")
+    required = data.get("requiredCapabilities") if isinstance(data, dict) else None
+    return list(required)[:10] if isinstance(required, dict) else []
 
 
 def _unreadable(request: SignedIn, row: Flow) -> HttpResponse:

@@ -28,16 +28,11 @@ class Command(BaseCommand):
             raise CommandError("MRTR_DEMO_PASSWORD is not set: `make run` makes one")
         for name in ("user", "reviewer", "admin"):
             _account(name, password)
-        call_command(
-            "addserver",
-            "demo",
-            options["url"],
-            name="Demo travel desk",
-            allow_private=True,
-            capabilities=list(CAPABILITIES),
-            stdout=io.StringIO(),
-        )
-        Server.objects.filter(slug="demo", roots=[]).update(roots=ROOTS)
+        known = Server.objects.filter(slug="demo").exists()
+        first = {} if known else {"name": "Demo travel desk", "capabilities": list(CAPABILITIES), "allow_private": True}
+        call_command("addserver", "demo", options["url"], **first, stdout=io.StringIO())
+        if not known:
+            Server.objects.filter(slug="demo").update(roots=ROOTS)
 
 
 def _account(name: str, password: str) -> None:
