@@ -3,8 +3,9 @@
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 SHOWN = {
@@ -22,7 +23,8 @@ SHOWN = {
 """Media types that a browser may show in place, and how their bytes begin."""
 
 MAX_BLOCKS = 500
-"""Pieces of one result that a page shows; a browser would choke on many more."""
+MAX_TEXT = 1_000_000
+"""Pieces of one result, and characters in them, that a page shows; a browser would choke on many more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +57,21 @@ class Shown:
 def show(result: Mapping[str, Any], start: int = 0) -> Shown:
     """Cut a result of any of the three methods into blocks, numbered from `start`."""
     contents = _contents(result)
-    blocks = tuple(_block(number, *each) for number, each in enumerate(contents[:MAX_BLOCKS], start))
+    blocks = tuple(_within_bounds(_block(number, *each) for number, each in enumerate(contents, start)))
     structured = result.get("structuredContent")
     present = "structuredContent" in result and structured is not None
     raw = json.dumps(structured, indent=2, ensure_ascii=False) if present else ""
     return Shown(blocks, raw, result.get("isError") is True, len(contents) - len(blocks))
+
+
+def _within_bounds(blocks: Iterable[Block]) -> Iterator[Block]:
+    """As many as a page can show, and always the first."""
+    room = MAX_TEXT
+    for block in islice(blocks, MAX_BLOCKS):
+        if room <= 0:
+            return
+        room -= len(block.text)
+        yield block
 
 
 def content(result: Mapping[str, Any], number: int) -> tuple[bytes, str, bool] | None:

@@ -105,3 +105,11 @@ def test_malformed_results_are_empty(result: dict[str, Any]) -> None:
 
 def test_there_is_no_content_beyond_the_last() -> None:
     assert content({"content": []}, 0) is None and content({"content": [{}]}, -1) is None
+
+
+def test_a_result_without_end_is_cut() -> None:
+    many = show({"content": [{"type": "text", "text": "a"}] * 2_000})
+    assert (len(many.blocks), many.more) == (500, 1_500)
+    long = show({"content": [{"type": "text", "text": "a" * 600_000}] * 5})
+    assert (len(long.blocks), long.more) == (2, 3)
+    assert len(show({"content": [{"type": "text", "text": "a" * 3_000_000}]}).blocks) == 1
