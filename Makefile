@@ -24,7 +24,6 @@ test-postgres: $(VENV)/.test
 conformance: $(VENV)/.test
 	@sh .ci/chromium.sh
 	@sh .ci/conformance/setup.sh $(BIN)/python var/conformance
-	$(BIN)/python -m pytest -q tests/conformance/tmcp.py
 	$(BIN)/python -m tests.conformance
 
 check: $(VENV)/.test

@@ -1,7 +1,9 @@
 """`make conformance`: the official suite against the wizard, the pages in a browser, and the demo server."""
 
 import contextlib
+import logging
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,16 +14,17 @@ import tests.env  # noqa: F401  settings, before Django reads them
 from tests.conformance import suite
 from tests.conformance.suite import Grade
 
-CLIENT = (
-    "tools_call",
-    "request-metadata",
-    "http-standard-headers",
-    "http-custom-headers",
-    "http-invalid-tool-headers",
-    "json-schema-ref-no-deref",
-    "json-schema-2020-12-preservation",
-    "sep-2322-client-request-state",
-)
+CLIENT = {
+    "tools_call": 2,
+    "request-metadata": 6,
+    "http-standard-headers": 10,
+    "http-custom-headers": 18,
+    "http-invalid-tool-headers": 12,
+    "json-schema-ref-no-deref": 1,
+    "json-schema-2020-12-preservation": 9,
+    "sep-2322-client-request-state": 5,
+}
+"""Client scenarios, and how many checks each makes."""
 BROWSER = (
     "sep-2322-client-request-state",
     "tools_call",
@@ -32,17 +35,21 @@ BROWSER = (
 
 
 def main() -> int:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     with tempfile.TemporaryDirectory() as folder:
         return suite.report(_grades(Path(folder)))
 
 
 def _grades(folder: Path) -> Iterator[Grade]:
-    for number, scenario in enumerate(CLIENT):
-        environ = {"DATABASE_URL": f"sqlite:///{folder}/{number}.sqlite3"}
-        yield suite.client("client", f"{sys.executable} manage.py conformance", scenario, environ)
+    for scenario, checks in CLIENT.items():
+        environ = {"DATABASE_URL": f"sqlite:///{folder}/{scenario}.sqlite3"}
+        yield suite.client("client", f"{sys.executable} manage.py conformance", scenario, checks, environ)
+    yield suite.own("pages", "tmcp", "tests/conformance/tmcp.py")
     with _app(folder) as environ:
         for scenario in BROWSER:
-            yield suite.client("browser", f"{sys.executable} -m tests.conformance.browser", scenario, environ)
+            yield suite.client(
+                "browser", f"{sys.executable} -m tests.conformance.browser", scenario, CLIENT[scenario], environ
+            )
     with _demo() as url:
         for scenario in suite.required_of_servers():
             yield suite.server(url, scenario)
@@ -56,6 +63,7 @@ def _app(folder: Path) -> Iterator[dict[str, str]]:
     import django
 
     django.setup()
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
     from django.contrib.auth.models import User
     from django.core.management import call_command
 

@@ -12,10 +12,12 @@ from playwright.sync_api import expect
 from mrtr_web.models import Server
 from tests.conformance.suite import INSTALLED, NODE
 from tests.conftest import point_to
-from tests.servers import Proxy, Recorder, serve
+from tests.servers import Post, Proxy, Recorder, serve
 from tests.window import Opener, Watched, in_browser
 
 pytestmark = in_browser
+GUEST = 'Ädä "東京" \\ 🍽'
+"""It comes back in the server's state, which is JSON in a string."""
 
 
 @pytest.fixture
@@ -41,9 +43,9 @@ def test_three_rounds_with_the_state_echoed_to_the_byte(opened: Opener, tables: 
     window = opened()
     page = window.page
     open_tool(window, "Book a table")
-    page.get_by_label("restaurant").fill('Ümläut "Bistro" \\ 東京')
+    page.get_by_label("restaurant").fill('Ümläut "Bistro"')
     send(window, "Start")
-    page.get_by_label("name").fill("Ada")
+    page.get_by_label("name").fill(GUEST)
     page.get_by_label("guests").fill("4")
     send(window, "Send to")
     page.get_by_label("saturday").check()
@@ -51,30 +53,37 @@ def test_three_rounds_with_the_state_echoed_to_the_byte(opened: Opener, tables: 
     page.get_by_label("Yes").check()
     page.get_by_role("button", name="Send to").click()
     window.state("completed")
-    expect(page.locator(".block")).to_contain_text('A table at Ümläut "Bistro" \\ 東京 for Ada, 4 guests, saturday')
+    expect(page.locator(".block")).to_contain_text(f'A table at Ümläut "Bistro" for {GUEST}, 4 guests, saturday')
     posts, answers = calls(recorder, proxy)
-    states = [answer["result"].get("requestState") for answer in answers]
-    assert [post.get("requestState") for post in posts] == [None, *states[:3]]
-    assert states[3] is None and '"' in states[2] and len(set(states[:3])) == 3
-    assert len({post["_meta"]["progressToken"] for post in posts}) == 4
-    assert [post.get("inputResponses") for post in posts] == [
+    assert len({post.id for post in posts}) == 4
+    assert all("requestState" not in answers[number]["result"] for number in (0, 3))
+    states = [answer["result"]["requestState"] for answer in answers[1:3]]
+    assert all(json.dumps(GUEST, ensure_ascii=False) in state for state in states) and states[0] != states[1]
+    assert ["requestState" in post.params for post in posts] == [False, False, True, True]
+    assert [post.params["requestState"].encode() for post in posts[2:]] == [state.encode() for state in states]
+    assert [post.params.get("inputResponses") for post in posts] == [
         None,
-        {"who": {"action": "accept", "content": {"name": "Ada", "guests": 4}}},
+        {"who": {"action": "accept", "content": {"name": GUEST, "guests": 4}}},
         {"when": {"action": "accept", "content": {"day": "saturday"}}},
         {"ok": {"action": "accept", "content": {"sure": True}}},
     ]
 
 
-def test_a_link_that_was_declined_is_told_so(opened: Opener, tables: tuple[Recorder, Proxy]) -> None:
+@pytest.mark.parametrize(
+    ("button", "action"), [("I have finished there", "accept"), ("I do not want to open it", "decline")]
+)
+def test_what_became_of_a_link_is_told(
+    opened: Opener, tables: tuple[Recorder, Proxy], button: str, action: str
+) -> None:
     window = opened()
     open_tool(window, "Link an account")
     send(window, "Start")
     expect(window.page.locator(".address__url")).to_have_text("https://example.com/link")
-    window.page.get_by_role("button", name="I do not want to open it").click()
+    window.page.get_by_role("button", name=button).click()
     window.state("completed")
-    expect(window.page.locator(".block")).to_contain_text("Linked: decline")
+    expect(window.page.locator(".block")).to_contain_text(f"Linked: {action}")
     posts, _ = calls(*tables)
-    assert posts[1]["inputResponses"] == {"link": {"action": "decline"}}
+    assert posts[1].params["inputResponses"] == {"link": {"action": action}}
 
 
 def open_tool(window: Watched, name: str) -> None:
@@ -92,10 +101,10 @@ def send(window: Watched, button: str) -> None:
     window.check()
 
 
-def calls(recorder: Recorder, proxy: Proxy) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The params of every call, and the message that answered it."""
+def calls(recorder: Recorder, proxy: Proxy) -> tuple[list[Post], list[dict[str, Any]]]:
+    """Every call, and the message that answered it."""
     pairs = [pair for pair in zip(recorder.posts, proxy.answers, strict=True) if pair[0].json["method"] == "tools/call"]
-    return [post.params for post, _ in pairs], [message(answer) for _, answer in pairs]
+    return [post for post, _ in pairs], [message(answer) for _, answer in pairs]
 
 
 def message(answer: bytes) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
 
 from mrtr_web import catalog, egress, forms, operations, pages, wizard
 from mrtr_web.flow import State
@@ -53,9 +54,9 @@ class Command(BaseCommand):
         parser.add_argument("url")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        call_command("migrate", verbosity=0, interactive=False)
-        if Server.objects.exists():
+        if connection.introspection.table_names():
             raise CommandError("this needs an empty database of its own: set DATABASE_URL")
+        call_command("migrate", verbosity=0, interactive=False)
         server = Server.objects.create(
             slug="suite", name="Suite", url=options["url"], allow_private=True, capabilities=["elicitation"]
         )
