@@ -157,64 +157,87 @@ class UrlPage(ChosenPage):
 
 
 @dataclass(slots=True)
-class SamplingPage(Page):
-    """Something to write. There is no way to decline but to stop the flow (T-16)."""
+class OwnPage(Page):
+    """A step that brings no schema: its fields are ours. No answer to it means no, but to stop the flow (T-16)."""
+
+    impossible: ClassVar[bool] = False
+
+    def draw(self, drawing: Drawing) -> None:
+        spec = FormSpec(self.fields(drawing))
+        initial = self.initial() if self.earlier else None
+        self.form = forms.build(spec, prefix=self.prefix, data=drawing.data, initial=initial, zone=drawing.zone)
+        self.action = Action.ACCEPT
+
+    def fields(self, drawing: Drawing) -> tuple[FieldSpec, ...]:
+        raise NotImplementedError
+
+    def initial(self) -> Object:
+        """The values of the earlier answer."""
+        raise NotImplementedError
+
+    def problems(self) -> list[Problem]:
+        """What is wrong with values that the fields let pass."""
+        raise NotImplementedError
+
+    def value(self) -> Object:
+        assert self.form is not None
+        return self.form.value()
+
+    def is_valid(self) -> bool:
+        assert self.form is not None
+        if self.form.is_valid():
+            self.form.add_problems(self.problems())
+        return not self.form.errors
+
+
+@dataclass(slots=True)
+class SamplingPage(OwnPage):
+    """Something to write."""
 
     said: results.Shown = results.Shown()
     """The conversation so far."""
     template: ClassVar[str] = "flows/_step_sampling.html"
-    impossible: ClassVar[bool] = False
 
     @property
     def wanted(self) -> sampling.Wanted:
         return sampling.wanted(self.step.params)
 
-    def draw(self, drawing: Drawing) -> None:
-        initial = sampling.replied(self.earlier) if self.earlier else None
-        fields = (
-            FieldSpec("text", FieldKind.LONG_TEXT, _("Your reply"), required=True, min_length=1),
-            FieldSpec(
-                "model",
-                FieldKind.TEXT,
-                _("Written by"),
-                _("The server is told this. Put the name of the model here if you paste what a language model wrote."),
-                required=True,
-                default=sampling.HUMAN,
-                min_length=1,
-                max_length=MAX_MODEL,
-            ),
+    def fields(self, drawing: Drawing) -> tuple[FieldSpec, ...]:
+        text = FieldSpec("text", FieldKind.LONG_TEXT, _("Your reply"), required=True, min_length=1)
+        model = FieldSpec(
+            "model",
+            FieldKind.TEXT,
+            _("Written by"),
+            _("The server is told this. Put the name of the model here if you paste what a language model wrote."),
+            required=True,
+            default=sampling.HUMAN,
+            min_length=1,
+            max_length=MAX_MODEL,
         )
-        self.form = forms.build(
-            FormSpec(fields), prefix=self.prefix, data=drawing.data, initial=initial, zone=drawing.zone
-        )
-        self.action = Action.ACCEPT
+        return text, model
 
-    def is_valid(self) -> bool:
-        assert self.form is not None
-        if not self.form.is_valid():
-            return False
-        limit, text = self.wanted.max_tokens, self.form.value()["text"]
-        if sampling.is_too_long(text, limit):
-            self.form.add_problems([Problem(("text",), "too_many_tokens", {"maximum": limit})])
-        return not self.form.errors
+    def initial(self) -> Object:
+        return sampling.replied(self.earlier or {})
+
+    def problems(self) -> list[Problem]:
+        limit = self.wanted.max_tokens
+        too_long = sampling.is_too_long(self.value()["text"], limit)
+        return [Problem(("text",), "too_many_tokens", {"maximum": limit})] if too_long else []
 
     def answer(self) -> Object:
-        assert self.form is not None
-        value = self.form.value()
+        value = self.value()
         return sampling.reply(value["text"], value["model"])
 
 
 @dataclass(slots=True)
-class RootsPage(Page):
+class RootsPage(OwnPage):
     """Folders that the server may know of. None at all is an answer, too."""
 
     offered: tuple[Mapping[str, Any], ...] = ()
     template: ClassVar[str] = "flows/_step_roots.html"
-    impossible: ClassVar[bool] = False
 
-    def draw(self, drawing: Drawing) -> None:
+    def fields(self, drawing: Drawing) -> tuple[FieldSpec, ...]:
         self.offered = drawing.roots
-        initial = roots.answered(self.earlier, self.offered) if self.earlier else None
         options = tuple(Option(entry["uri"], _root_label(entry)) for entry in self.offered)
         chosen = FieldSpec("chosen", FieldKind.CHOICES, _("Folders that you want to name"), options=options)
         typed = FieldSpec(
@@ -223,28 +246,21 @@ class RootsPage(Page):
             _("Other folders"),
             _("One a line, as a file address such as file:///home/ada/photos."),
         )
-        fields = (chosen, typed) if options else (typed,)
-        self.form = forms.build(
-            FormSpec(fields), prefix=self.prefix, data=drawing.data, initial=initial, zone=drawing.zone
-        )
-        self.action = Action.ACCEPT
+        return (chosen, typed) if options else (typed,)
 
-    def is_valid(self) -> bool:
-        assert self.form is not None
-        if not self.form.is_valid():
-            return False
+    def initial(self) -> Object:
+        return roots.answered(self.earlier or {}, self.offered)
+
+    def problems(self) -> list[Problem]:
         faults = [(line, roots.fault(line)) for line in self._typed()]
-        self.form.add_problems(Problem(("typed",), code, {"uri": line}) for line, code in faults if code)
-        return not self.form.errors
+        return [Problem(("typed",), code, {"uri": line}) for line, code in faults if code]
 
     def answer(self) -> Object:
-        assert self.form is not None
-        chosen = self.form.value().get("chosen", ())
+        chosen = self.value().get("chosen", ())
         return roots.answer([entry for entry in self.offered if entry["uri"] in chosen], self._typed())
 
     def _typed(self) -> list[str]:
-        assert self.form is not None
-        return roots.lines(self.form.value().get("typed", ""))
+        return roots.lines(self.value().get("typed", ""))
 
 
 def _root_label(entry: Mapping[str, Any]) -> str:
