@@ -1,5 +1,6 @@
 """Fixtures that every test may use: people, a registered server, and the app under a real ASGI server."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,12 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection, connections
 from django.db.backends.postgresql.base import DatabaseWrapper as PostgresConnection
-from pytest_django import Settings
+from pytest_django import DjangoDbBlocker, Settings
 
 from mrtr_web.demo.server import build
 from mrtr_web.models import Server
 from tests.person import Person
-from tests.servers import Recorder, serve
+from tests.servers import BOUND, Recorder, serve
 from tests.window import browser as browser
 from tests.window import opened as opened
 
@@ -26,6 +27,30 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
     database: dict[str, Any] = site.DATABASES["default"]
     if database["ENGINE"].endswith("sqlite3"):
         database["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """PostgreSQL drops only a database that nobody uses: threads of the app may still be giving theirs back."""
+    yield
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock():
+            _wait_until_alone()
+
+
+def _wait_until_alone() -> None:
+    others = "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+    end = time.monotonic() + BOUND
+    with connection.cursor() as cursor:
+        while cursor.execute(others).fetchone() != (0,) and time.monotonic() < end:
+            time.sleep(0.1)
+    close_connections()
+
+
+def close_connections() -> None:
+    connections.close_all()
+    if isinstance(connection, PostgresConnection):
+        connection.close_pool()
 
 
 @pytest.fixture(autouse=True)
@@ -75,9 +100,7 @@ def app(transactional_db: None, collected: None) -> Iterator[str]:
 
     with serve(application, lifespan="on") as base:
         yield base
-    connections.close_all()
-    if isinstance(connection, PostgresConnection):
-        connection.close_pool()
+    close_connections()
 
 
 @pytest.fixture
