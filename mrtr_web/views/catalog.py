@@ -25,8 +25,9 @@ def server(request: SignedIn, slug: str) -> HttpResponse:
         "trouble": trouble,
         **operations.offered(found),
         "resources": operations.resources(found),
-        "hidden": operations.hidden(found) if request.user.is_staff else [],
     }
+    if request.user.has_perm("mrtr_web.view_finding"):
+        context |= {"hidden": operations.hidden(found), "findings": found.findings.all()}
     return render(request, "catalog/server.html", context, status=502 if trouble and not found.offers else 200)
 
 

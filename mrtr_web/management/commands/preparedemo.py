@@ -42,4 +42,4 @@ def _account(name: str, password: str) -> None:
         account.set_password(password)
     account.save()
     if name == "reviewer":
-        account.user_permissions.set(Permission.objects.filter(codename="view_flow"))
+        account.user_permissions.set(Permission.objects.filter(codename__in=("view_flow", "view_finding")))
