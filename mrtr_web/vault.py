@@ -86,6 +86,8 @@ class Record(BaseModel):
     method: str
     params: Object
     capabilities: Object
+    roots: list[Object] = Field(default_factory=list)
+    """The folders that are offered, as they were when the flow began: a form names them by number."""
     input_schema: Object | None = None
     output_schema: Object | None = None
     request_state: str | None = None
@@ -108,7 +110,7 @@ class Record(BaseModel):
     def failed(self) -> "Record":
         """What stays of a flow that did not come to a good end: the answers, too, for a new start (T-3)."""
         gone = ("request_state", "requests", "responses", "input_schema", "output_schema")
-        return self.model_copy(update=dict.fromkeys(gone))
+        return self.model_copy(update={**dict.fromkeys(gone), "roots": []})
 
     def remembering(self, answers: Sequence[PastAnswer]) -> "Record":
         """With these answers kept, each in place of the last one to the same question."""

@@ -90,6 +90,7 @@ def start(
         method=operation.method,
         params=params,
         capabilities=catalog.capabilities(server),
+        roots=server.roots if "roots" in server.capabilities else [],
         input_schema=dict(operation.schema) if operation.method == "tools/call" else None,
         output_schema=operation.output_schema,
         past=_answers_of(visitor, after, server.pk) if after else [],
@@ -113,10 +114,10 @@ def _answers_of(visitor: Visitor, flow_id: uuid.UUID, server: int) -> list[vault
 
 
 def round_form(
-    row: Flow, record: Record, *, data: Mapping[str, Any] | None, zone: str, own_hosts: Collection[str]
+    record: Record, *, data: Mapping[str, Any] | None, zone: str, own_hosts: Collection[str]
 ) -> steps.RoundForm:
     """The current round as a form."""
-    drawing = pages.Drawing(data, zone, own_hosts, tuple(row.server.roots))
+    drawing = pages.Drawing(data, zone, own_hosts, tuple(record.roots))
     return steps.round_form(asked_in(record), drawing, [(each.key, each.params, each.answer) for each in record.past])
 
 

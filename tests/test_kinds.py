@@ -194,6 +194,18 @@ def test_folders_are_chosen_or_typed(person: Person, all_kinds: Server) -> None:
         assert answers(calls(recorder)[1]) == {"dirs": {"roots": [*ROOTS, {"uri": "file:///home/ada"}]}}
 
 
+def test_folders_that_the_admin_changes_meanwhile_are_not_mistaken_for_others(
+    person: Person, all_kinds: Server
+) -> None:
+    """D7: what is offered is frozen for the flow."""
+    with desk(all_kinds, required({"dirs": FOLDERS}, "s1"), done()) as recorder:
+        begin(person)
+        person.fill("Folders that you want to name", ["Photos (file:///home/demo/photos)"])
+        Server.objects.update(roots=[{"uri": "file:///home/demo/secret"}, *ROOTS])
+        send(person)
+        assert answers(calls(recorder)[1]) == {"dirs": {"roots": ROOTS}}
+
+
 def test_no_folder_at_all_is_an_answer(person: Person, all_kinds: Server) -> None:
     with desk(all_kinds, required({"dirs": FOLDERS}, "s1"), done()) as recorder:
         begin(person)

@@ -70,7 +70,7 @@ def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     context = _context(row, record)
     state = State(row.state)
     if state is State.WAITING:
-        return _round_page(request, row, record, _round_form(request, row, record, None))
+        return _round_page(request, row, record, _round_form(request, record, None))
     if state is State.COMPLETED:
         context["result"] = results.show(record.result or {})
     return render(request, PAGES.get(state, "flows/over.html"), context)
@@ -210,9 +210,9 @@ def _unreadable(request: SignedIn, row: Flow) -> HttpResponse:
     return render(request, template, _context(row, None) | {"unreadable": True})
 
 
-def _round_form(request: SignedIn, row: Flow, record: Record, data: Mapping[str, Any] | None) -> steps.RoundForm:
+def _round_form(request: SignedIn, record: Record, data: Mapping[str, Any] | None) -> steps.RoundForm:
     own = urlsplit(f"//{request.get_host()}").hostname or ""
-    return wizard.round_form(row, record, data=data, zone=wizard.zone_of(request.user.pk), own_hosts={own})
+    return wizard.round_form(record, data=data, zone=wizard.zone_of(request.user.pk), own_hosts={own})
 
 
 def _round_page(
@@ -231,4 +231,4 @@ def _posted_round(request: SignedIn, flow_id: uuid.UUID) -> tuple[Flow, Record, 
         return None
     if row.state != State.WAITING or request.POST.get("round") != str(row.round):
         return None
-    return row, record, _round_form(request, row, record, request.POST)
+    return row, record, _round_form(request, record, request.POST)
