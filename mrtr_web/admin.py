@@ -14,7 +14,7 @@ from mrtr_web.schema.text import clean_text
 
 
 class RootsField(forms.CharField):
-    """Roots, one a line: the URI and then a name."""
+    """Roots, one a line."""
 
     widget = forms.Textarea
 
@@ -26,6 +26,7 @@ class RootsField(forms.CharField):
 
 
 class ServerForm(forms.ModelForm):  # type: ignore[type-arg]
+    url = forms.URLField(label=_("Address"), max_length=500, assume_scheme="https")
     capabilities = forms.MultipleChoiceField(
         label=_("Declared to the server"),
         help_text=_(
@@ -38,7 +39,10 @@ class ServerForm(forms.ModelForm):  # type: ignore[type-arg]
     )
     roots = RootsField(
         label=_("Folders"),
-        help_text=_("Offered to people when the server asks for roots. One a line: file:///path and a name."),
+        help_text=_(
+            "Offered to people when the server asks for roots. One a line: file:///home/ada/photos, or with a name: "
+            "Photos = file:///home/ada/photos. Write %20 for a space in the address."
+        ),
         required=False,
     )
 
@@ -47,7 +51,7 @@ class FindingInline(admin.TabularInline):  # type: ignore[type-arg]
     """Rules that this server was seen to break; docs/conformance.md says what each means."""
 
     model = Finding
-    fields = readonly_fields = ("rule", "count", "first_at", "last_at")
+    fields = readonly_fields = ("meaning", "count", "first_at", "last_at")
     extra = 0
     can_delete = False
 

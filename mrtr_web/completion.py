@@ -34,7 +34,8 @@ def suggest(operation: Operation, name: str, values: Mapping[str, str]) -> list[
     """Suggestions for the value `name`, of which `values` holds the beginning, beside the other values so far."""
     key = "uri" if operation.method == "resources/read" else "name"
     kind = "ref/resource" if key == "uri" else "ref/prompt"
-    others = {other: value for other, value in values.items() if other != name and value}
+    # Browsers send every line break as CRLF; the start form sends it on as LF.
+    others = {other: value.replace("\r\n", "\n") for other, value in values.items() if other != name and value}
     params = {
         "ref": {"type": kind, key: operation.name},
         "argument": {"name": name, "value": values.get(name, "")},

@@ -81,6 +81,7 @@ class AnswerField(forms.Field):
     def __init__(self, spec: FieldSpec, label: str, first: Typed) -> None:
         self.spec = spec
         self.first = first
+        self.needed = spec.needs_answer
         self.warning = _(SECRET_WARNING) if spec.secret else ""
         self.more = _more(spec)
         super().__init__(

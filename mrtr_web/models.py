@@ -12,7 +12,7 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from mrtr_web import roots
+from mrtr_web import findings, roots
 from mrtr_web.fields import JSONText
 from mrtr_web.flow import OPEN, State
 
@@ -193,6 +193,10 @@ class Finding(models.Model):
 
     def __str__(self) -> str:
         return self.rule
+
+    @property
+    def meaning(self) -> str:
+        return findings.meaning(self.rule)
 
 
 class Person(models.Model):

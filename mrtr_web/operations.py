@@ -120,7 +120,7 @@ def find(server: Server, kind: str, name: str) -> Operation | None:
 def resource(server: Server, uri: str) -> Operation:
     """Reading by URI: the template of that name, else the listed resource, else the template that matches."""
     templates = offered(server)["templates"]
-    listed = any(entry["uri"] == uri for entry in resources(server))
+    listed = next((entry for entry in resources(server) if entry["uri"] == uri), None)
     fitting = [] if listed else [each for each in templates if addresses.matches(each.name, uri)]
     for each in [each for each in templates if each.name == uri] + fitting:
         return each
@@ -129,7 +129,9 @@ def resource(server: Server, uri: str) -> Operation:
         "properties": {"uri": {"type": "string", "format": "uri", "title": "URI"}},
         "required": ["uri"],
     }
-    return Operation(server, "resources/read", "", "", "", schema)
+    named = listed or {}
+    title = _text(named, "title") or _text(named, "name")
+    return Operation(server, "resources/read", "", title, _text(named, "description"), schema)
 
 
 def of_flow(server: Server, method: str, name: str) -> Operation | None:

@@ -188,7 +188,7 @@ async def complete(
     result = await leg.ask("completion/complete", params)
     completion = result.get("completion")
     values = completion.get("values") if isinstance(completion, dict) else None
-    if not isinstance(values, list):
+    if result.get("resultType", "complete") != "complete" or not isinstance(values, list):
         raise leg.noted(Broken("CO-1"))
     return [value for value in values if isinstance(value, str)]
 

@@ -15,13 +15,13 @@ def fault(uri: str) -> str:
     """Why this cannot be a root: a code of schema.sentences; "" where it can."""
     if len(uri) > MAX_LENGTH:
         return "root_long"
+    if not uri.lower().startswith("file:///"):
+        return "root_scheme"
     if not uri.isascii() or any(ord(character) <= 32 or character in "\\\x7f" for character in uri):
         return "root_characters"
     try:
         parts = urlsplit(uri)
     except ValueError:
-        return "root_scheme"
-    if parts.scheme != "file" or not uri.lower().startswith("file:///"):
         return "root_scheme"
     if parts.query or parts.fragment or "?" in uri or "#" in uri:
         return "root_scheme"
@@ -63,10 +63,14 @@ def answered(earlier: Mapping[str, Any], offered: Iterable[Mapping[str, Any]]) -
 
 
 def read_lines(text: str) -> list[Object]:
-    """Roots as an admin writes them: one a line, the URI and then, after a space, a name."""
-    pairs = (line.partition(" ") for line in lines(text))
-    return [{"uri": uri, "name": name.strip()} if name.strip() else {"uri": uri} for uri, _, name in pairs]
+    """Roots as an admin writes them, one a line: the address, or a name, an equals sign and the address."""
+    return [_read_line(line) for line in lines(text)]
+
+
+def _read_line(line: str) -> Object:
+    name, equals, uri = line.rpartition(" = ")
+    return {"uri": uri.strip(), "name": name.strip()} if equals and name.strip() else {"uri": line}
 
 
 def write_lines(entries: Iterable[Mapping[str, Any]]) -> str:
-    return "\n".join(f"{entry['uri']} {entry.get('name', '')}".strip() for entry in entries)
+    return "\n".join(f"{each['name']} = {each['uri']}" if each.get("name") else each["uri"] for each in entries)

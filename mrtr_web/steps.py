@@ -45,6 +45,11 @@ class RoundForm:
         return chosen + [each for page in self.pages if page.form is not None for each in page.form.carried()]
 
     @property
+    def nothing_to_answer(self) -> bool:
+        """No step of the round can be shown: all that can be sent is that nothing was decided (T-15)."""
+        return all(page.impossible for page in self.pages)
+
+    @property
     def may_send_directly(self) -> bool:
         """One step with few fields needs no page that reads the answers back (D4)."""
         if len(self.pages) != 1:

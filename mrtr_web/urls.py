@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
+from django.templatetags.static import static
 from django.urls import path
 from django.views.generic import RedirectView
 
@@ -26,6 +27,7 @@ urlpatterns = [
     path("flows/<uuid:flow_id>/content/<int:number>/", wizard.content, name="content"),
     path("admin/login/", RedirectView.as_view(pattern_name="login", query_string=True)),
     path("admin/", admin.site.urls),
+    path("favicon.ico", RedirectView.as_view(url=static("img/icon.svg"))),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
 ]

@@ -64,6 +64,11 @@ def open_flow(visitor: Visitor, flow_id: uuid.UUID) -> tuple[Flow, Record]:
     return row, vault.open_record(bytes(sealed.sealed), _keys(visitor), _binding(visitor, row, row.round))
 
 
+def held(visitor: Visitor) -> set[uuid.UUID]:
+    """The flows whose content this browser session holds."""
+    return set(SealedRecord.objects.filter(session=visitor.session).values_list("pk", flat=True))
+
+
 def expire_without_record(row: Flow) -> Flow:
     """An open flow whose record is gone can never go on: it is expired (D2)."""
     if row.is_open:

@@ -4,6 +4,7 @@ import os
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from mrtr_web.models import Server
@@ -131,3 +132,49 @@ def test_a_server_that_is_not_ready_shows_how_often_it_was_asked(opened: Opener,
         expect(window.page.get_by_text("“not yet”")).to_be_visible()
         window.check()
         shot(window, "not-yet")
+
+
+def test_the_admin_page_of_a_server_works_under_its_policy(opened: Opener, server: Server, alice: User) -> None:
+    alice.is_staff = alice.is_superuser = True
+    alice.save()
+    window = opened()
+    page = window.page
+    window.sign_in()
+    page.get_by_role("link", name="Administration").click()
+    page.goto(f"{window.base}/admin/mrtr_web/server/{server.pk}/change/")
+    expect(page.locator(".selector-available")).to_be_visible()  # drawn by the admin's scripts
+    page.get_by_label("sampling").check()
+    page.get_by_label("Folders").fill("Photos = file:///home/my photos")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Not a plain file address")).to_be_visible()
+    page.get_by_label("Folders").fill("Photos = file:///home/my%20photos")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("was changed successfully")).to_be_visible()
+    assert window.trouble == []
+    saved = Server.objects.get(pk=server.pk)
+    assert saved.capabilities == ["elicitation", "sampling"]
+    assert saved.roots == [{"uri": "file:///home/my%20photos", "name": "Photos"}]
+
+
+def test_a_step_that_is_not_filled_in_is_not_called_done(opened: Opener, server: Server) -> None:
+    window = opened()
+    page = window.page
+    name = {"type": "string", "title": "Name", "minLength": 1}
+    form = {"message": "Who?", "requestedSchema": {"type": "object", "properties": {"n": name}, "required": ["n"]}}
+    who = {"method": "elicitation/create", "params": form}
+    with desk(server, required({"a": who, "b": LINK, "c": who}, "s")):
+        begin(window)
+        window.state("waiting")
+        status = page.locator(".steps__status")
+        following = page.get_by_role("button", name="Next")
+        following.click()
+        expect(status).to_have_text(["Not complete", "You are here", "Not yet"])
+        page.get_by_label("I have finished there").check()
+        following.click()
+        expect(status).to_have_text(["Not complete", "Done", "You are here"])
+        page.get_by_role("button", name="Check your answers").click()
+        window.check_refused()
+        expect(status).to_have_text(["You are here", "Done", "Needs correcting"])
+        page.locator("#id_s0-f0").fill("Ada")
+        following.click()
+        expect(status.first).to_have_text("Needs correcting")

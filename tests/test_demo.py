@@ -258,7 +258,7 @@ def test_the_resource_asks_one_question(desk: Desk) -> None:
     assert "to the traveller only" in last["contents"][0]["text"]
 
 
-def test_patience_says_not_yet_three_times(desk: Desk) -> None:
+def test_patience_says_not_yet_six_times(desk: Desk) -> None:
     params: dict[str, Any] = {"name": "patience", "arguments": {}}
     rounds = 0
     result = desk.send("tools/call", params)
@@ -266,7 +266,7 @@ def test_patience_says_not_yet_three_times(desk: Desk) -> None:
         rounds += 1
         assert "inputRequests" not in result
         result = desk.send("tools/call", params | {"requestState": result["requestState"]})
-    assert (rounds, result["structuredContent"]) == (3, {"waited": 3})
+    assert (rounds, result["structuredContent"]) == (6, {"waited": 6})
 
 
 def test_the_slow_report_tells_how_far_it_is(desk: Desk) -> None:

@@ -173,7 +173,8 @@ def test_an_address_that_must_not_be_opened_is_left_undecided_with_a_finding(per
     entry = {"method": "elicitation/create", "params": {"mode": "url", "message": "m", "url": "javascript:alert(1)"}}
     with desk(server, required({"p": entry}, "s"), done()) as recorder:
         begin(person)
-        send(person)
+        person.press("Go on without an answer")
+        person.until("completed")
         assert answers(calls(recorder)[1]) == {"p": {"action": "cancel"}}
     assert findings() == {"UR-7": 1}
 
@@ -484,7 +485,7 @@ def test_tools_with_invalid_header_annotations_are_hidden_with_a_reason_for_revi
         assert person.get("/s/demo/tools/empty/").status == 404
         alice.user_permissions.add(Permission.objects.get(codename="view_finding"))
         page = person.get("/s/demo/")
-        assert "RFC 9110 token" in page.text and "HT-7: once" in page.text
+        assert "RFC 9110 token" in page.text and "HT-7: A tool asks for headers" in page.text
     assert findings() == {"HT-7": 1}
 
 

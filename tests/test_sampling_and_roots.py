@@ -67,6 +67,7 @@ def test_plain_file_addresses_are_roots(uri: str) -> None:
         ("file:///home/%252e%252e/etc", "root_steps"),
         ("file:///home%2f..%2fetc", "root_steps"),
         ("file:///home\\..\\etc", "root_characters"),
+        ("C:\\Users\\me", "root_scheme"),
         ("file:///a%00b", "root_steps"),
         ("file:///" + "a" * 2000, "root_long"),
     ],
@@ -87,6 +88,12 @@ def test_each_folder_is_named_once_with_the_name_that_the_admin_gave_it() -> Non
 def test_an_earlier_answer_is_cut_into_chosen_and_typed() -> None:
     earlier = {"roots": [{"uri": "file:///a", "name": "A"}, {"uri": "file:///b"}]}
     assert roots.answered(earlier, [{"uri": "file:///a"}]) == {"chosen": ["file:///a"], "typed": "file:///b"}
+
+
+def test_a_space_in_an_admins_address_is_a_fault_and_no_name() -> None:
+    (read,) = roots.read_lines("file:///home/my photos Photos")
+    assert roots.fault(read["uri"]) == "root_characters"
+    assert roots.read_lines("My photos = file:///a") == [{"uri": "file:///a", "name": "My photos"}]
 
 
 def test_roots_survive_the_way_through_the_admins_form() -> None:

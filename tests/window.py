@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Dialog, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, expect, sync_playwright
 
 if TYPE_CHECKING:  # it needs Django's settings, and a window does not
     from django.contrib.auth.models import User
@@ -52,13 +52,15 @@ class Watched:
         self.scripts = scripts
         self.base, self.trouble = base, list[str]()
         self.page = context.new_page()
-        # A refused post has status 422, which the console notes too.
-        self.page.on(
-            "console", lambda m: self.trouble.append(m.text) if m.type == "error" and "422" not in m.text else None
-        )
+        self.page.on("console", self._on_console)
         self.page.on("pageerror", lambda error: self.trouble.append(str(error)))
         self.page.on("dialog", self._on_dialog)
         self.page.on("request", lambda r: None if r.url.startswith(base) else self.trouble.append(r.url))
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        """A refused post has status 422, which the console notes too."""
+        if message.type == "error" and "422" not in message.text:
+            self.trouble.append(f"{message.text} {message.location['url']}")
 
     def _on_dialog(self, dialog: Dialog) -> None:
         """The browser may ask whether to leave a page with a typed secret; nobody else may ask anything."""

@@ -1,6 +1,7 @@
 """python -m mrtr_web.demo: run the demo MCP server on 127.0.0.1."""
 
 import argparse
+import logging
 import os
 import secrets
 
@@ -22,6 +23,7 @@ def main() -> None:
     parser.add_argument("--state-ttl", type=float, default=STATE_TTL, help="seconds that a person has for one round")
     parser.add_argument("--suite", action="store_true", help="offer the fixtures of the official conformance suite")
     options = parser.parse_args()
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # some tools fail on purpose
     app = build(
         options.key or secrets.token_urlsafe(),
         pages_host=options.pages_host,

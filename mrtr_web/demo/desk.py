@@ -19,7 +19,7 @@ from pydantic import Field
 
 from mrtr_web.demo.asking import answer, ask, finished, fits, form
 
-QUEUE = 3
+QUEUE = 6
 """How many times patience() says: not yet."""
 
 CITIES = ("Lisbon", "Ljubljana", "London", "Lyon", "Paris", "Prague", "Rome", "Vienna")

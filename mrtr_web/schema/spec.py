@@ -74,6 +74,14 @@ class FieldSpec:
     def may_be_empty(self) -> bool:
         return self.nullable or not self.required
 
+    @property
+    def needs_answer(self) -> bool:
+        """Whether it is refused when it is left empty: an empty text is an answer where no length is asked."""
+        may_be_blank = self.kind in (Kind.TEXT, Kind.LONG_TEXT, Kind.CHOICES) and not (
+            self.min_length or self.min_items
+        )
+        return not self.may_be_empty and not may_be_blank
+
 
 @dataclass(frozen=True, slots=True)
 class FormSpec:

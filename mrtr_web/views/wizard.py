@@ -47,10 +47,11 @@ def posted(view: Callable[[Request, uuid.UUID], HttpResponse]) -> Callable[[Requ
 def mine(request: SignedIn) -> HttpResponse:
     rows = list(Flow.objects.filter(user=request.user.pk)[:200])
     servers = Server.objects.in_bulk({row.server_id for row in rows})
+    here = wizard.held(request.visitor)
     titles = {server.pk: operations.titles(server) for server in servers.values()}
     for row in rows:
         row.server = servers[row.server_id]
-    flows = [(row, titles[row.server_id].get((row.method, row.name)) or row.name) for row in rows]
+    flows = [(row, titles[row.server_id].get((row.method, row.name)) or row.name, row.pk in here) for row in rows]
     context = {
         "open": [each for each in flows if each[0].is_open],
         "ended": [each for each in flows if not each[0].is_open],
@@ -192,6 +193,7 @@ def _context(row: Flow, record: Record | None) -> Context:
         "raw_messages": [(m.sent, json.dumps(m.body, indent=2, ensure_ascii=False)) for m in record.messages]
         if record
         else [],
+        "has_input": bool(record and (record.params.get("arguments") or "uri" in record.params)),
         "error": record.error if record else None,
         "missing": _missing(record.error) if record and record.error else [],
     }

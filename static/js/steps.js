@@ -11,6 +11,19 @@ export function steps(main) {
   addEventListener("popstate", () => form.isConnected && wizard.onPop());
 }
 
+// What must be filled in is, or the person said that they do not want to. The server has the last word.
+function isComplete(step) {
+  const actions = [...step.querySelectorAll('input[type=radio][name$="-action"]')];
+  const action = actions.find((each) => each.checked)?.value;
+  if (actions.length && action !== "accept") return Boolean(action);
+  return [...step.querySelectorAll("[data-needed]")].every(isFilled);
+}
+
+function isFilled(field) {
+  const controls = [...field.querySelectorAll("input, textarea, select")];
+  return controls.some((each) => (["radio", "checkbox"].includes(each.type) ? each.checked : each.value.trim()));
+}
+
 class Wizard {
   constructor(main, form) {
     this.main = main;
@@ -56,17 +69,23 @@ class Wizard {
 
   mark() {
     const count = this.steps[this.current].querySelector("[data-count]").textContent.trim();
-    document.title = `${count} – ${this.title}`;
+    const refused = this.main.querySelector("[data-errors]"); // then the title begins with the error
+    document.title = refused ? `${this.title} – ${count}` : `${count} – ${this.title}`;
     this.main.querySelectorAll("[data-step-of]").forEach((item, number) => {
       const status = item.querySelector("[data-later]");
       const here = number === this.current;
       const wrong = "wrong" in this.steps[number].dataset;
-      const word = here ? "current" : wrong ? "wrong" : this.seen.has(number) ? "done" : "later";
+      const word = here ? "current" : wrong ? "wrong" : this.wordFor(number);
       status.textContent = status.dataset[word];
       item.dataset.status = word;
       if (here) item.querySelector("a").setAttribute("aria-current", "step");
       else item.querySelector("a").removeAttribute("aria-current");
     });
+  }
+
+  wordFor(number) {
+    if (!this.seen.has(number) && !("bound" in this.form.dataset)) return "later";
+    return isComplete(this.steps[number]) ? "done" : "open";
   }
 
   // Go somewhere so that the browser's Back button leads back here.

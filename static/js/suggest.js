@@ -4,8 +4,9 @@ const PAUSE = 250;
 export function suggestions(main) {
   const form = main.querySelector("form[data-suggest]");
   if (!form) return;
-  form.querySelector("[data-suggest-hint]").hidden = false;
-  for (const input of form.querySelectorAll(".fields input[type=text]:not([data-secret])")) watch(form, input);
+  const inputs = form.querySelectorAll(".fields input[type=text]:not([data-secret])");
+  form.querySelector("[data-suggest-hint]").hidden = inputs.length === 0;
+  for (const input of inputs) watch(form, input);
 }
 
 function watch(form, input) {
@@ -13,7 +14,7 @@ function watch(form, input) {
   list.id = `${input.id}_suggestions`;
   input.after(list);
   input.setAttribute("list", list.id);
-  input.autocomplete = "off";
+  input.autocomplete ||= "off"; // what says the purpose of an input (WCAG 1.3.5) stays
   let timer = 0;
   let request = null;
   input.addEventListener("input", () => {
