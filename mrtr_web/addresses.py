@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
-from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
+from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate, Variable
 
 OPTIONAL = frozenset(";?&#")
 """Operators whose variables may be left out: the address stays whole without them."""
@@ -30,25 +30,37 @@ def schema(template: str) -> Object:
     return {
         "type": "object",
         "properties": {each.name: _field(each.name, each.explode) for each in variables},
-        "required": [each.name for each in variables if each.operator not in OPTIONAL],
+        "required": _needed(variables),
     }
 
 
 def expand(template: str, values: Mapping[str, str]) -> str:
-    """The address; what is absent stays undefined. Raises ValueError."""
+    """The address; what is absent or empty stays undefined. Raises ValueError, as where something needed is missing."""
     parsed = UriTemplate.parse(template)
     exploding = {each.name for each in parsed.variables if each.explode}
-    return parsed.expand({name: _lines(text) if name in exploding else text for name, text in values.items()})
+    parts = {name: _lines(text) if name in exploding else text for name, text in values.items()}
+    filled = {name: part for name, part in parts.items() if part}
+    if not filled.keys() >= set(_needed(parsed.variables)):
+        raise ValueError("incomplete")
+    return parsed.expand(filled)
 
 
 def matches(template: str, uri: str) -> bool:
-    return UriTemplate.parse(template).match(uri) is not None
+    """Whether the template's form leads to exactly this address: matching alone passes over what does not fit."""
+    try:
+        return expand(template, values(template, uri)) == uri
+    except ValueError:
+        return False
 
 
 def values(template: str, uri: str) -> Object:
     """The values that lead to this address, as far as they can be told."""
     found = UriTemplate.parse(template).match(uri) or {}
     return {name: value if isinstance(value, str) else "\n".join(value) for name, value in found.items()}
+
+
+def _needed(variables: list[Variable]) -> list[str]:
+    return [each.name for each in variables if each.operator not in OPTIONAL]
 
 
 def _field(name: str, explodes: bool) -> Object:

@@ -157,3 +157,35 @@ def test_a_prompts_optional_argument_that_is_empty_is_absent(person: Person, ser
         assert person.press("Start").status == 422
         start(person, "/s/demo/prompts/greet/", who="Ada")
         assert calls(recorder)[0].params["arguments"] == {"who": "Ada"}
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "trip://1/day?lang=de&room=2",
+        "trip://1/day?lang=de#top",
+        "trip://1/day?lang=",
+        "trip://a%2fb/day",
+        "trip:///day",
+        "trip://files",
+        "trip://files/a//b",
+        "trip://files/a%0Ab",
+    ],
+)
+@pytest.mark.django_db(transaction=True)
+def test_an_address_that_no_form_leads_to_is_read_as_it_is(person: Person, server: Server, uri: str) -> None:
+    """A link must not lead elsewhere: a template that fits only loosely would drop or change a part."""
+    with desk(server, READ, listings=LISTINGS) as recorder:
+        start(person, by(uri))
+        assert calls(recorder)[0].params["uri"] == uri
+
+
+@pytest.mark.django_db(transaction=True)
+def test_lines_without_a_part_do_not_fill_in_what_is_needed(person: Person, server: Server) -> None:
+    with desk(server, READ, listings=LISTINGS) as recorder:
+        person.get("/s/demo/")
+        person.get(by(TEMPLATES[1]))
+        person.fill("path", "\n\n")
+        assert person.press("Start").status == 422
+        assert "do not make a valid address" in person.page.text
+        assert calls(recorder) == []
