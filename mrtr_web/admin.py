@@ -79,6 +79,11 @@ class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     filter_horizontal = ("groups",)
     inlines: ClassVar = [FindingInline]
 
+    def save_model(self, request: HttpRequest, obj: Server, form: Any, change: bool) -> None:
+        if {"url", "bearer_env", "allow_private", "capabilities"} & set(form.changed_data):
+            obj.forget_listing()
+        super().save_model(request, obj, form, change)
+
     @admin.display(description=_("Listed, but not offered"))
     def not_offered(self, server: Server) -> str:
         """What people do not see, and why."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-HTTP_STATUS = "HT-4xx"
-"""Stands for HT-400 to HT-499."""
+HTTP_STATUS = "HT-status"
+"""Stands for HT-300 to HT-499."""
 MEANINGS: Mapping[str, str] = {
     "BA-1": gettext_noop("An answer had the id of another request."),
     "EL-5": gettext_noop("A question had no message that says what it is for."),
@@ -17,7 +17,7 @@ MEANINGS: Mapping[str, str] = {
     "HT-7": gettext_noop("A tool asks for headers that it may not ask for; it is hidden."),
     "HT-9": gettext_noop("The server sent a request on the stream of an answer."),
     HTTP_STATUS: gettext_noop(
-        "The answer was this HTTP status (400 to 499) without a JSON-RPC message, such as HT-404."
+        "The answer was this HTTP status (300 to 499) without a JSON-RPC message, such as HT-404."
     ),
     "MR-11": gettext_noop("Something other than a call was answered with a round."),
     "MR-12": gettext_noop("`resultType` was unknown."),
@@ -41,4 +41,4 @@ MEANINGS: Mapping[str, str] = {
 
 def meaning(rule: str) -> str:
     """The sentence for a rule's id."""
-    return _(MEANINGS[HTTP_STATUS if re.fullmatch(r"HT-4\d\d", rule) else rule])
+    return _(MEANINGS[HTTP_STATUS if re.fullmatch(r"HT-[34]\d\d", rule) else rule])

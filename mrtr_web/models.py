@@ -60,6 +60,10 @@ class Server(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def forget_listing(self) -> None:
+        """For a change after which the server may offer something else."""
+        self.discovered, self.offers, self.listed_at = None, {}, None
+
     def clean(self) -> None:
         if unknown := set(self.capabilities) - set(CAPABILITIES):
             raise ValidationError({"capabilities": _("Unknown: %s") % ", ".join(sorted(unknown))})

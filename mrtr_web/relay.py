@@ -151,7 +151,7 @@ async def discover(
     """The raw DiscoverResult. Raises LegacyServer where only older revisions are spoken, or RelayError."""
     leg = _Leg(endpoint, limits, capabilities)
     try:
-        result = await leg.ask("server/discover", {})
+        result = await leg.complete("server/discover", {})
     except (Refused, Broken) as error:
         if not _looks_legacy(error):
             raise
@@ -185,10 +185,10 @@ async def complete(
 ) -> list[str]:
     """What the server suggests for a half-typed value (CO-1): the texts among its values. Raises RelayError."""
     leg = _Leg(endpoint, limits, capabilities)
-    result = await leg.ask("completion/complete", params)
+    result = await leg.complete("completion/complete", params)
     completion = result.get("completion")
     values = completion.get("values") if isinstance(completion, dict) else None
-    if result.get("resultType", "complete") != "complete" or not isinstance(values, list):
+    if not isinstance(values, list):
         raise leg.noted(Broken("CO-1"))
     return [value for value in values if isinstance(value, str)]
 
@@ -230,6 +230,14 @@ class _Leg:
         result: dict[str, Any] = answer["result"]
         return result
 
+    async def complete(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The raw result of a request that may not be answered with a round (MR-11, MR-12)."""
+        result = await self.ask(method, params)
+        kind = result.get("resultType", "complete")
+        if kind != "complete":
+            raise self.noted(Broken("MR-11" if kind == "input_required" else "MR-12"))
+        return result
+
     async def newer_schema(self, refused: Refused, call: Call) -> dict[str, Any] | None:
         """The tool's schema as it is now, where its headers were refused (HT-8); None: nothing to repair."""
         if refused.code != HEADER_MISMATCH or call.method != "tools/call":
@@ -249,10 +257,8 @@ class _Leg:
         params: dict[str, Any] = {}
         cursors: set[str] = set()
         for _ in range(MAX_PAGES):
-            page = await self.ask(method, params)
+            page = await self.complete(method, params)
             entries, cursor = page.get(LISTED[method]), page.get("nextCursor")
-            if page.get("resultType", "complete") != "complete":
-                raise self.noted(Broken("MR-11"))
             if not isinstance(entries, list):
                 raise self.noted(Broken("PG-1"))
             found += [entry for entry in entries if isinstance(entry, dict)]

@@ -37,6 +37,8 @@ def test_every_rule_has_its_row(rule: str) -> None:
     (row,) = re.findall(rf"^\| {rule} \|.*$", TEXT.partition("## Findings")[0], re.MULTILINE)
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[-1], f"{rule}: nothing shows it, and no reason is given"
+    if not rule.startswith("T-"):
+        assert re.fullmatch(r"[a-z_/-]+(, [a-z_/-]+)*", cells[2]), f"{rule}: no page of the specification is named"
 
 
 @pytest.mark.parametrize("group", ["TX-", "AZ-", "SB-"])

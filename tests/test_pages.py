@@ -88,6 +88,7 @@ def test_a_server_that_never_listened_is_said_so_in_the_catalogue(person: Person
 
 
 def test_a_legacy_server_is_said_so(person: Person, server: Server) -> None:
+    """VE-4"""
     with desk(server, lambda post: error(post, -32000, status=400), listings={}):
         assert "older version" in person.get("/s/demo/").text
 
@@ -131,7 +132,7 @@ def test_a_broken_rule_is_a_finding(person: Person, server: Server) -> None:
 def test_a_leg_that_broke_is_unknown_and_goes_out_again_only_when_told(
     person: Person, server: Server, answer: Answer
 ) -> None:
-    """T-30, T-31, M12, H13"""
+    """HT-11, T-30, T-31, M12, H13"""
     with desk(server, asks(), always(answer), done()) as recorder:
         begin(person)
         send_name(person)
@@ -156,7 +157,7 @@ def test_an_expired_step_says_start_again(person: Person, server: Server) -> Non
 
 
 def test_a_missing_capability_is_named(person: Person, server: Server) -> None:
-    """T-40"""
+    """ER-1, T-40"""
     with desk(server, lambda post: error(post, -32021, {"requiredCapabilities": {"sampling": {}}})):
         begin(person)
         assert person.page.state == "failed"
@@ -164,6 +165,7 @@ def test_a_missing_capability_is_named(person: Person, server: Server) -> None:
 
 
 def test_unknown_and_foreign_flows_look_alike(person: Person, app: str, server: Server, bob: User) -> None:
+    """T-27"""
     with desk(server, asks()):
         begin(person)
         path = person.page.path
@@ -281,6 +283,7 @@ def test_a_flow_of_my_other_browser_shows_metadata_and_stop(person: Person, app:
 
 
 def test_bad_answers_keep_what_was_typed_and_send_nothing(person: Person, server: Server) -> None:
+    """FM-2"""
     with desk(server, asks(None, "How many?", n={"type": "integer", "title": "How many", "maximum": 5})) as recorder:
         begin(person)
         person.fill("How many", "42xyz")
@@ -328,7 +331,7 @@ def test_an_absent_state_stays_absent_even_after_one_was_seen(person: Person, se
 
 
 def test_answers_of_the_last_round_alone_are_sent(person: Person, server: Server) -> None:
-    """T-9"""
+    """T-17, T-9"""
     entry = {
         "method": "elicitation/create",
         "params": {"message": "m", "requestedSchema": {"type": "object", "properties": {}}},
@@ -342,7 +345,7 @@ def test_answers_of_the_last_round_alone_are_sent(person: Person, server: Server
 
 
 def test_state_only_rounds_go_on_by_themselves(person: Person, server: Server) -> None:
-    """MR-2, M05, T-12"""
+    """T-11, MR-2, M05, T-12"""
     with desk(server, required(None, "wait 1"), required({}, "wait 2"), done()) as recorder:
         begin(person)
         person.until("completed")
@@ -363,7 +366,7 @@ def hanging(person: Person) -> Page:
 
 
 def test_stopping_closes_the_stream_and_drops_what_comes_late(person: Person, server: Server) -> None:
-    """H07, T-32"""
+    """HT-12, CA-2, H07, T-32"""
     with desk(server, always(HANGING)) as recorder:
         hanging(person)
         person.press("Stop this request")
@@ -455,6 +458,7 @@ def test_hostile_bytes_of_a_result_are_not_an_error(person: Person, server: Serv
 
 
 def test_a_hostile_discovery_is_not_an_error(person: Person, server: Server) -> None:
+    """VE-2"""
     for bad in (5, True, [1], None):
         discovery = {**LISTED["server/discover"], "capabilities": bad}
         with desk(server, listings=LISTED | {"server/discover": discovery}):

@@ -82,6 +82,7 @@ def fault(*steps: Server, limits: Limits = LIMITS) -> RelayError:
 
 
 def test_a_request_on_the_wire() -> None:
+    """BA-5, BA-6, HT-1, HT-2, LO-1"""
     with scripted(lambda post: result(post, DONE)) as (url, server):
         reply = run(send(endpoint(url, Authorization="Bearer t"), call(arguments={"a": 1}), LIMITS))
     (post,) = server.posts
@@ -117,11 +118,13 @@ def test_a_request_on_the_wire() -> None:
 
 
 def test_the_version_is_the_project_s() -> None:
+    """BA-3"""
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
     assert {"name": project["name"], "version": project["version"]} == wire.CLIENT_INFO
 
 
 def test_every_leg_has_its_own_id_which_is_no_number() -> None:
+    """MR-6, BA-1"""
     with scripted(lambda post: result(post, DONE)) as (url, server):
         for _ in range(3):
             leg(url)
@@ -189,6 +192,7 @@ PARAMS = [
 
 @pytest.mark.parametrize("params", PARAMS)
 def test_params_are_sent_exactly_as_given(params: dict[str, Any]) -> None:
+    """T-5"""
     with scripted(lambda post: result(post, DONE)) as (url, server):
         leg(url, Call("tools/call", params, {}))
     sent = server.posts[0].params
@@ -218,6 +222,7 @@ STATES = [
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("escaped", [False, True])
 def test_request_state_comes_back_byte_for_byte(state: str, stream: bool, escaped: bool) -> None:
+    """MR-3"""
     asked = {"resultType": "input_required", "requestState": state}
 
     def step(post: Post) -> Answer:
@@ -250,6 +255,7 @@ def test_request_state_comes_back_byte_for_byte(state: str, stream: bool, escape
     ],
 )
 def test_every_method_and_its_name_header(method: str, params: dict[str, Any], header: str) -> None:
+    """HT-4, HT-5"""
     with scripted(lambda post: result(post, {"any": "thing"})) as (url, server):
         assert leg(url, Call(method, params, {})).result == {"any": "thing"}
     (post,) = server.posts
@@ -263,6 +269,7 @@ def schema(**headers: str) -> dict[str, Any]:
 
 
 def test_param_headers_come_from_the_stored_schema() -> None:
+    """HT-6"""
     stored = schema(city="City", note="Note", gone="Gone", empty="Empty")
     stored["properties"]["nights"] = {"type": "integer", "x-mcp-header": "Nights"}
     stored["properties"]["deep"] = schema(flag="Flag")
@@ -333,6 +340,8 @@ RAW = [
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("method", ["tools/call", "prompts/get", "resources/read"])
 def test_results_come_raw_whatever_they_are(value: dict[str, Any], stream: bool, method: str) -> None:
+    """HT-2"""
+
     def step(post: Post) -> Answer:
         return events({"jsonrpc": "2.0", "id": post.id, "result": value}) if stream else result(post, value)
 
@@ -347,6 +356,8 @@ def test_a_result_counts_at_any_status() -> None:
 
 
 def test_progress_arrives_in_order_under_our_string_id() -> None:
+    """HT-9, PR-1, LO-1"""
+
     def note(post: Post, **params: Any) -> dict[str, Any]:
         progress = {"progressToken": post.id} | params
         return {"jsonrpc": "2.0", "method": "notifications/progress", "params": progress}
@@ -375,6 +386,7 @@ def test_progress_arrives_in_order_under_our_string_id() -> None:
 
 @pytest.mark.parametrize("status", [200, 400, 404, 500, 503])
 def test_a_json_rpc_error_is_refused_with_its_text_out_of_sight(status: int) -> None:
+    """ER-3"""
     with scripted(lambda post: error(post, -32602, {"a": CANARY}, status, CANARY)) as (url, server):
         found = outcome(send(endpoint(url), call(), LIMITS))
     assert isinstance(found, Refused)
@@ -392,6 +404,7 @@ def test_an_error_without_an_id_is_refused(start: str) -> None:
 
 @pytest.mark.parametrize(("status", "reason"), [(401, "unauthorized"), (403, "forbidden"), (429, "too_many")])
 def test_refusals_before_the_server_acted_are_unsent(status: int, reason: str) -> None:
+    """ER-3"""
     gzip = {"content-type": "application/json", "content-encoding": "gzip"}
     for step in (
         lambda post: html(status, retry_after="17"),
@@ -474,6 +487,7 @@ BREACHES: list[tuple[str, Server]] = [
 
 @pytest.mark.parametrize(("rule", "step"), BREACHES, ids=range(len(BREACHES)))
 def test_breaches_are_recognised_at_once(rule: str, step: Server) -> None:
+    """BA-1, HT-9, T-35"""
     with scripted(step) as (url, server):
         found = outcome(send(endpoint(url), call(), LIMITS))
     assert repr(found) == f"Broken('{rule}')"
@@ -518,6 +532,7 @@ LOSSES: list[tuple[str, Server]] = [
 
 @pytest.mark.parametrize(("reason", "step"), LOSSES, ids=range(len(LOSSES)))
 def test_a_leg_that_breaks_after_it_was_sent_is_lost(reason: str, step: Server) -> None:
+    """HT-10, CA-1, T-35"""
     with scripted(step) as (url, server):
         found = outcome(send(endpoint(url), call(), QUICK))
     assert repr(found) == f"Lost('{reason}')"
@@ -527,6 +542,7 @@ def test_a_leg_that_breaks_after_it_was_sent_is_lost(reason: str, step: Server) 
 
 
 def test_the_total_time_is_bounded_though_the_stream_stays_alive() -> None:
+    """CA-1"""
     limits = Limits(connect=5, silence=5, total=0.4, max_bytes=1000)
     with scripted(lambda post: events(then="hang")) as (url, server):
         assert repr(outcome(send(endpoint(url), call(), limits))) == "Lost('timeout')"
@@ -534,6 +550,8 @@ def test_the_total_time_is_bounded_though_the_stream_stays_alive() -> None:
 
 
 def test_cancelling_closes_the_stream() -> None:
+    """HT-12"""
+
     async def cancelled(url: str, server: Recorder) -> None:
         task = asyncio.create_task(send(endpoint(url), call(), LIMITS))
         await asyncio.to_thread(server.arrived.wait, BOUND)
@@ -589,6 +607,7 @@ def unsupported(*versions: Any) -> Server:
 
 
 def test_a_server_that_mistook_our_revision_is_asked_once_more() -> None:
+    """VE-1"""
     with scripted(unsupported("2025-11-25", REVISION), lambda post: result(post, DONE)) as (url, server):
         reply = leg(url)
     first, second = server.posts
@@ -610,6 +629,7 @@ def test_and_only_once() -> None:
 
 @pytest.mark.parametrize("data", [None, {}, {"supported": "x"}, {"supported": ["2025-11-25"]}, []])
 def test_a_server_without_our_revision_is_a_legacy_server(data: Any) -> None:
+    """VE-1"""
     with scripted(lambda post: error(post, -32022, data)) as (url, server):
         for coroutine in (
             send(endpoint(url), call(), LIMITS),
@@ -634,6 +654,7 @@ def header_server(fresh: dict[str, Any]) -> Server:
 
 
 def test_refused_headers_are_repaired_with_the_tool_s_new_schema() -> None:
+    """HT-8, T-34"""
     sent = Call("tools/call", {"name": "x", "arguments": {"region": "North"}}, FORM_ONLY, schema(region="Area"))
     with scripted(header_server(schema(region="Region"))) as (url, server):
         reply = leg(url, sent)
@@ -645,6 +666,7 @@ def test_refused_headers_are_repaired_with_the_tool_s_new_schema() -> None:
 
 
 def test_headers_are_repaired_only_once() -> None:
+    """HT-8"""
     with scripted(header_server(schema(region="Wrong"))) as (url, server):
         found = outcome(send(endpoint(url), call(arguments={"region": "North"}), LIMITS))
     assert repr(found) == "Refused('-32020')"
@@ -669,6 +691,7 @@ def test_only_tools_have_headers_to_repair() -> None:
 
 
 def test_discover() -> None:
+    """VE-2"""
     found = {"supportedVersions": ["2025-11-25", REVISION], "capabilities": {}, "other": 1.0}
     with scripted(lambda post: result(post, found)) as (url, server):
         assert run(discover(endpoint(url), LIMITS)) == found
@@ -708,6 +731,7 @@ DISCOVERY: list[tuple[str, Server]] = [
 
 @pytest.mark.parametrize(("expected", "step"), DISCOVERY, ids=range(len(DISCOVERY)))
 def test_what_discovery_makes_of_refusals(expected: str, step: Server) -> None:
+    """VE-4, ER-1"""
     with scripted(step) as (url, server):
         found = outcome(discover(endpoint(url), LIMITS))
     assert repr(found) == expected
@@ -724,6 +748,7 @@ def test_what_discovery_makes_of_refusals(expected: str, step: Server) -> None:
     ],
 )
 def test_a_listing_reads_all_pages(method: str, key: str) -> None:
+    """PG-1"""
     pages = {
         None: ([{"name": "a", "x": 1.0}, 5], ""),
         "": ([{}], " c\u2028"),
@@ -762,6 +787,7 @@ LISTINGS: list[tuple[str, Server, int]] = [
 
 @pytest.mark.parametrize(("expected", "step", "pages"), LISTINGS, ids=range(len(LISTINGS)))
 def test_listings_that_cannot_be_read(expected: str, step: Server, pages: int) -> None:
+    """PG-1"""
     with scripted(step) as (url, server):
         assert repr(outcome(listing(endpoint(url), LIMITS, "tools/list"))) == expected
     assert len(server.posts) == pages

@@ -50,6 +50,7 @@ def test_result_type_decides_not_the_shape() -> None:
 
 @pytest.mark.parametrize("kind", ["weird", "", None, 5, "task"])
 def test_an_unknown_result_type_breaks_a_rule(kind: object) -> None:
+    """MR-12, VE-3, T-42"""
     with pytest.raises(BrokenRule, match="MR-12"):
         read({"resultType": kind, "content": []}, CAPS)
 
@@ -88,7 +89,7 @@ def test_null_counts_as_absent() -> None:
     ],
 )
 def test_neither_field_or_a_wrong_type_breaks_a_rule(fields: dict[str, Any]) -> None:
-    """MR-13, T-7"""
+    """T-41, MR-13, T-7"""
     with pytest.raises(BrokenRule, match="MR-13"):
         read(required(**fields), CAPS)
 
@@ -149,7 +150,7 @@ def test_url_mode_needs_its_own_declaration() -> None:
     ],
 )
 def test_sampling_that_cannot_be_replied_to_ends_the_flow(params: object, rule: str) -> None:
-    """SA-6, MR-20, T-16: neither tools nor a conversation that is none."""
+    """SA-5, SA-7, SA-6, MR-20, T-16: neither tools nor a conversation that is none."""
     entry = {"method": "sampling/createMessage", "params": params}
     with pytest.raises(BrokenRule, match=rule):
         read(required(inputRequests={"s": entry}), {"sampling": {}})
@@ -166,6 +167,7 @@ def test_sampling_that_cannot_be_replied_to_ends_the_flow(params: object, rule: 
     ],
 )
 def test_sampling_with_a_fault_can_still_be_replied_to(params: object, rule: str) -> None:
+    """SA-1, SA-5"""
     entry = {"method": "sampling/createMessage", "params": params}
     found = read(required(inputRequests={"s": entry}), {"sampling": {}})
     assert isinstance(found, Round)

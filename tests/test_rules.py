@@ -1,13 +1,16 @@
 """Rules of the specification that no other file shows: what people must be able to see, refuse and rely on."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
+from pytest_django import Settings
 
 from mrtr_web.models import Server
-from tests.desk import TOOL, asks, calls, desk, done, required
+from tests.desk import LISTED, TOOL, asks, calls, desk, done, required
 from tests.person import Page, Person
 from tests.servers import Recorder, Scripted, Step, error, html, result, serve
-from tests.test_kinds import FORM, LINK, begin, send
+from tests.test_kinds import FORM, LINK, begin, findings, send
 from tests.window import Opener, in_browser
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -148,6 +151,84 @@ def test_an_error_is_told_in_the_words_of_the_server_and_marked_as_such(
         page = begin(person)
         assert page.state == "failed"
         assert "Demo desk says" in page.text and words in page.text and str(code) in page.text
+
+
+READABLE = ('{"exp": 0, "ttl": 600}', "eyJhbGciOiJub25lIn0.eyJleHAiOjB9.", "2001-01-01T00:00:00Z")
+
+
+@pytest.mark.parametrize("state", READABLE)
+def test_a_state_that_can_be_read_and_looks_expired_changes_nothing(person: Person, server: Server, state: str) -> None:
+    """MR-4, T-1, T-2: the page is that of any other state, without a countdown, and the answer goes out."""
+    with desk(server, asks("opaque"), asks(state), done()) as recorder:
+        pages = [begin(person), begin(person)]
+        opaque, readable = (_above_raw(page).replace(_reference(page), "") for page in pages)
+        assert opaque == readable
+        assert send(person, Name="Ada").state == "completed"
+        assert calls(recorder)[2].params["requestState"] == state
+
+
+def _reference(page: Page) -> str:
+    return page.path.split("/")[2][:8].upper()
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "warning"),
+    [
+        ("https://demo.example.login.evil.example/demo.example/?u=demo.example", "demo.example.login.evil.example", ""),
+        ("https://xn--pple-43d.com/", "xn--pple-43d.com", "letters from other alphabets"),
+        ("https://\u0430pple.com/", "xn--pple-43d.com", "letters from other alphabets"),
+        ("https://192.0.2.7/", "192.0.2.7", "a bare number instead of a name"),
+    ],
+)
+def test_the_host_of_a_page_to_open_stands_out_and_a_suspicious_one_is_warned_of(
+    person: Person, server: Server, url: str, host: str, warning: str
+) -> None:
+    """UR-1, UR-4, UR-6: as it will be requested, and nothing else of the address is marked."""
+    entry = {"method": "elicitation/create", "params": {"mode": "url", "message": "Pay", "url": url}}
+    with desk(server, required({"p": entry}, "s")):
+        page = begin(person)
+        (address,) = re.findall(r'<p class="address__url" dir="ltr">(.*?)</p>', page.response.text)
+        assert re.findall(r"<strong>(.*?)</strong>", address) == [host]
+        assert re.sub(r"</?strong>", "", address) == url.replace("\u0430pple.com", "xn--pple-43d.com")
+        assert warning in page.text
+        assert ("Read it letter by letter" in page.text) is ("alphabets" in warning)
+
+
+def test_a_web_address_among_the_resources_is_read_from_the_server_and_not_fetched(
+    person: Person, server: Server
+) -> None:
+    """RE-1, SB-1: also where the server says that it could be."""
+    site = Recorder(Scripted(lambda post: html(200)))
+    with serve(site) as base:
+        uri = f"{base}/report"
+        listed = LISTED | {
+            "server/discover": LISTED["server/discover"] | {"capabilities": {"resources": {}}},
+            "resources/list": {"resultType": "complete", "resources": [{"uri": uri, "name": "Report"}]},
+            "resources/templates/list": {"resultType": "complete", "resourceTemplates": []},
+        }
+        read: Step = lambda post: result(  # noqa: E731
+            post, {"resultType": "complete", "contents": [{"uri": uri, "text": "From the server."}]}
+        )
+        with desk(server, read, listings=listed) as recorder:
+            person.get("/s/demo/")
+            person.get(person.page.link("Report"))
+            person.press("Start")
+            assert "From the server." in person.until("completed").text
+            assert [post.params["uri"] for post in calls(recorder)] == [uri]
+        assert site.posts == []
+
+
+def test_a_server_that_asks_without_end_is_ended_by_a_bound_of_ours(
+    person: Person, server: Server, settings: Settings
+) -> None:
+    """MR-17, T-12: the server may do so, so it is no finding; nothing more is sent."""
+    settings.CONFIG = settings.CONFIG.model_copy(update={"max_rounds": 3})
+    with desk(server, asks()) as recorder:
+        begin(person)
+        assert [send(person, Name="Ada").state for _ in range(3)] == ["waiting", "waiting", "failed"]
+        assert "kept asking for more, round after round" in person.page.text
+        assert len(calls(recorder)) == 4
+    assert findings() == {}
 
 
 class TestLinks:
