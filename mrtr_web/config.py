@@ -39,7 +39,7 @@ class Config(BaseSettings):
     session_absolute: float = Field(12 * 3600, gt=0)
     max_response_bytes: int = Field(16 * 1024 * 1024, gt=0)
     max_state_bytes: int = Field(256 * 1024, gt=0)
-    max_request_bytes: int = Field(1024 * 1024, gt=0)
+    max_request_bytes: int = Field(4 * 1024 * 1024, gt=0)
     max_rounds: int = Field(50, gt=0)
     max_state_only_legs: int = Field(10, gt=0)
     state_only_timeout: float = Field(600, gt=0)

@@ -13,7 +13,8 @@ from mrtr_web import forms, links, results, roots, rounds, sampling
 from mrtr_web.rounds import Action, Kind, Step
 from mrtr_web.schema import check, read
 from mrtr_web.schema.check import Problem
-from mrtr_web.schema.spec import FieldSpec, FormSpec, Option, SchemaFault
+from mrtr_web.schema.secrets import asks_secret
+from mrtr_web.schema.spec import FieldSpec, FormSpec, Option, SchemaFault, flat
 from mrtr_web.schema.spec import Kind as FieldKind
 from mrtr_web.schema.words import sounds_secret
 
@@ -99,7 +100,7 @@ class ChosenPage(Page):
 
 @dataclass(slots=True)
 class FormPage(ChosenPage):
-    spec: FormSpec = field(default_factory=lambda: FormSpec(()))
+    spec: FormSpec = field(default_factory=lambda: FormSpec(flat(())))
     template: ClassVar[str] = "flows/_step_form.html"
 
     @property
@@ -108,7 +109,7 @@ class FormPage(ChosenPage):
 
     @property
     def message_asks_secret(self) -> bool:
-        return bool(self.spec.secrets) and sounds_secret((), self.message)
+        return asks_secret(self.spec.root) and sounds_secret((), self.message)
 
     def draw(self, drawing: Drawing) -> None:
         content = (self.earlier or {}).get("content")
@@ -163,7 +164,7 @@ class OwnPage(Page):
     impossible: ClassVar[bool] = False
 
     def draw(self, drawing: Drawing) -> None:
-        spec = FormSpec(self.fields(drawing))
+        spec = FormSpec(flat(self.fields(drawing)))
         initial = self.initial() if self.earlier else None
         self.form = forms.build(spec, prefix=self.prefix, data=drawing.data, initial=initial, zone=drawing.zone)
         self.action = Action.ACCEPT

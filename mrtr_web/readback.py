@@ -8,12 +8,10 @@ from django.utils.translation import gettext as _
 
 from mrtr_web.schema import dates
 from mrtr_web.schema.jsontext import write_json
+from mrtr_web.schema.labels import EMPTY, labels
 from mrtr_web.schema.parse import shown
 from mrtr_web.schema.spec import FieldSpec, Json, Kind, Typed
-from mrtr_web.schema.text import clean_text, one_line
-
-MAX_LABEL = 300
-"""Characters of a label or an option."""
+from mrtr_web.schema.text import clean_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +32,7 @@ class Row:
 
 def labelled(spec: FieldSpec) -> list[tuple[str, str]]:
     """The options of a choice: what a browser posts for each, and what people read."""
-    empty = _("(empty text)")
-    return [
-        (str(index), one_line(clean_text(option.label, MAX_LABEL)) or empty)
-        for index, option in enumerate(spec.options)
-    ]
+    return [(index, _("(empty text)") if label == EMPTY else label) for label, index in labels(spec).items()]
 
 
 def _written(value: Json) -> str:
@@ -59,8 +53,10 @@ def _words(spec: FieldSpec, value: Json, typed: Typed) -> tuple[str, ...]:
         return (_("No value") if value is None else _("None of them, as an empty list"),)
     match spec.kind:
         case Kind.CHOICE | Kind.CHOICES:
-            labels, again = dict(labelled(spec)), shown(spec, value)
-            return tuple(labels[index] for index in again.chosen or (again.text,))
+            if spec.is_searched:
+                return (shown(spec, value).text,)
+            read, again = dict(labelled(spec)), shown(spec, value)
+            return tuple(read[index] for index in again.chosen or (again.text,))
         case Kind.BOOLEAN:
             return (_("Yes") if value else _("No"),)
         case Kind.DATE:

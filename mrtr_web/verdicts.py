@@ -118,7 +118,7 @@ def _fault(step: Step) -> str:
         return ""
     if pages.drawn(step) is None:  # no form can be made that answers it; it is answered `cancel` (T-15)
         return "FM-6"
-    return "FM-5" if secrecy.of_step(step) else ""
+    return "FM-5" if secrecy.asks_for_one(step) else ""
 
 
 def _judge_error(record: Record, round_number: int, error: relay.RelayError) -> Verdict:

@@ -7,9 +7,10 @@ from django import forms
 from django.utils.datastructures import MultiValueDict
 
 from mrtr_web.schema import dates
+from mrtr_web.schema.places import ROOT, Place
 from mrtr_web.schema.spec import FieldSpec, Kind, Typed
 
-COMPANIONS = ("", "-zone", "-fold", "-blank")
+COMPANIONS = ("", "-zone", "-fold", "-blank", "-name")
 """What may follow a field's name in the names of its inputs."""
 
 Data = Mapping[str, Any]
@@ -26,17 +27,6 @@ class AnswerWidget(forms.Widget):
         self.spec = spec
         self.first = first
 
-    def value_from_datadict(self, data: Data, files: Any, name: str) -> Typed:
-        posted = {part: values(data, name + part) for part in COMPANIONS}
-        return Typed(
-            text="".join(posted[""][-1:]),
-            chosen=tuple(value for value in posted[""] if value),
-            zone="".join(posted["-zone"][-1:]),
-            fold="".join(posted["-fold"][-1:]),
-            blank=bool(posted["-blank"]),
-            posted=name in data,
-        )
-
     def get_context(self, name: str, value: Any, attrs: Attrs | None) -> dict[str, Any]:
         context = super().get_context(name, None, attrs)
         typed = value if isinstance(value, Typed) else Typed()
@@ -48,7 +38,7 @@ class AnswerWidget(forms.Widget):
 
     def more_context(self, typed: Typed) -> dict[str, Any]:
         """A text with line breaks needs a box that can hold them."""
-        return {"area": self.spec.kind in (Kind.LONG_TEXT, Kind.JSON) or "\n" in typed.text}
+        return {"area": self.spec.kind is Kind.LONG_TEXT or "\n" in typed.text}
 
 
 class DateTimeWidget(AnswerWidget):
@@ -68,6 +58,45 @@ class DateTimeWidget(AnswerWidget):
         }
 
 
+class TimeWidget(AnswerWidget):
+    """A browser's own control cannot hold an offset or a half-typed text."""
+
+    def more_context(self, typed: Typed) -> dict[str, Any]:
+        return {"type": "time" if not typed.text or dates.is_clock(typed.text) else "text", "area": False}
+
+
+class FileWidget(AnswerWidget):
+    """A file's bytes come back as base64 in a hidden input, so that nobody has to choose the file twice."""
+
+    template_name = "forms/file.html"
+
+    def more_context(self, typed: Typed) -> dict[str, Any]:
+        return {"kept_bytes": len(typed.text) * 3 // 4}
+
+
+class JsonWidget(AnswerWidget):
+    """A text in JSON, which may stand for fields that could not show a value."""
+
+    template_name = "forms/json.html"
+
+    def __init__(self, spec: FieldSpec, first: Typed, attrs: Attrs, place: Place) -> None:
+        super().__init__(spec, first, attrs)
+        self.place = place
+
+    def more_context(self, typed: Typed) -> dict[str, Any]:
+        return {
+            "place": self.place,
+            "is_whole": self.place.name == ROOT,
+            "rows": min(max(6, typed.text.count("\n") + 2), 24),
+        }
+
+
+class PartWidget(AnswerWidget):
+    """Of a part that is made of others: nothing of its own."""
+
+    use_fieldset = True
+
+
 class OptionsWidget(AnswerWidget):
     """Choices by index, or by true and false: pairs of what is posted and what is read."""
 
@@ -82,6 +111,12 @@ class OptionsWidget(AnswerWidget):
 
 class SelectWidget(OptionsWidget):
     template_name = "forms/select.html"
+
+
+class SearchWidget(OptionsWidget):
+    """The browser's own list of suggestions: a part of a label finds it."""
+
+    template_name = "forms/search.html"
 
 
 class RadiosWidget(OptionsWidget):

@@ -184,8 +184,7 @@ def earlier_values(visitor: Visitor, row: Flow, operation: operations.Operation)
         values = operation.values(open_flow(visitor, row.pk)[1].params)
     except Unreadable:
         return None
-    secrets = secrecy.of_input(operation.schema)
-    return {key: value for key, value in values.items() if key not in secrets}
+    return secrecy.values_without(values, secrecy.of_input(operation.schema))
 
 
 def _keys(visitor: Visitor) -> vault.Keys:

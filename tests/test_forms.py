@@ -10,12 +10,13 @@ import pytest
 from django.http import QueryDict
 from django.utils.translation import override
 
-from mrtr_web.forms import FIELDS, StepForm, build, say
+from mrtr_web.forms import StepForm, build
+from mrtr_web.inputs import FIELDS, say
 from mrtr_web.readback import Row
 from mrtr_web.schema.check import Problem, check
 from mrtr_web.schema.read import read_elicitation, read_input
 from mrtr_web.schema.sentences import SENTENCES
-from mrtr_web.schema.spec import ABSENT, Kind
+from mrtr_web.schema.spec import Kind
 
 Attrs = dict[str, str | None]
 
@@ -125,7 +126,7 @@ def test_f03_f18_every_kind_becomes_its_exact_value() -> None:
 
 
 def test_every_kind_has_a_field() -> None:
-    assert set(FIELDS) == set(Kind)
+    assert set(FIELDS) == set(Kind) - {Kind.FIXED}
 
 
 def test_s01_s02_f10_nothing_is_sent_for_an_untouched_form() -> None:
@@ -187,8 +188,7 @@ def test_earlier_answers_go_before_defaults_and_bad_ones_are_passed_over() -> No
     number = {"n": {"type": "integer", "default": 7}}
     assert sent(number, as_posted(form(number, initial={"n": 9}))) == {"n": 9}
     assert sent(number, as_posted(form(number, initial={"n": "9"}))) == {"n": 7}
-    assert sent(number, as_posted(form(number, initial={}))) == {"n": 7}
-    assert sent(number, as_posted(form(number, initial={"n": ABSENT}))) == {}
+    assert sent(number, as_posted(form(number, initial={}))) == {}
 
 
 def test_all_earlier_answers_come_back_unchanged() -> None:
@@ -377,15 +377,15 @@ def test_time_with_an_offset_is_shown_in_a_control_that_can_hold_it() -> None:
 
 
 def test_s07_what_was_typed_stays_when_it_is_refused() -> None:
-    form_spec = read_input({"type": "object", "properties": {"o": {"type": "object"}}})
+    form_spec = read_input({"type": "object", "properties": {"o": {"$ref": "#/no"}}})
     bound = build(form_spec, prefix="s1", data={"s1-f0": '\n{"a": 1,}'}, initial=None, zone="UTC")
     assert errors(bound) == {"f0": ["This is not complete JSON. Look at line 2, character 9."]}
     assert ">\n\n{&quot;a&quot;: 1,}</textarea>" in str(bound)
 
 
 def test_whole_input_is_one_json_field() -> None:
-    spec = read_input({"oneOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}]})
-    bound = build(spec, prefix="s0", data={"s0-f0": '{"kind": "a", "": 1}'}, initial=None, zone="UTC")
+    spec = read_input({"$ref": "#/$defs/a"})
+    bound = build(spec, prefix="s0", data={"s0-f": '{"kind": "a", "": 1}'}, initial=None, zone="UTC")
     assert bound.is_valid()
     assert bound.value() == {"kind": "a", "": 1}
     again = build(spec, prefix="s0", data=None, initial=bound.value(), zone="UTC")
@@ -504,7 +504,7 @@ def test_f27_two_hundred_fields_and_five_thousand_options_are_quick() -> None:
     parts: Any = {f"p{i}": {"type": "string"} for i in range(199)} | {"c": {"enum": [str(i) for i in range(5000)]}}
     start = perf_counter()
     html = str(form(parts))
-    assert html.count("<option") == 5001
+    assert html.count("<option") == 5000
     assert perf_counter() - start < 1
 
 

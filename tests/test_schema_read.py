@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from mrtr_web.schema.places import Drawing
 from mrtr_web.schema.read import read_elicitation, read_input
-from mrtr_web.schema.spec import ABSENT, FieldSpec, FormSpec, Kind, SchemaFault, SchemaTooLarge
+from mrtr_web.schema.spec import ABSENT, FieldSpec, FormSpec, Kind, SchemaFault, SchemaTooLarge, flat
 
 
 def elicitation(required: list[str] | None = None, /, **properties: Any) -> FormSpec:
@@ -143,7 +144,7 @@ def test_f20_unknown_formats_and_keywords_are_ignored(part: Any, kind: Kind) -> 
 
 
 def test_f28_form_without_properties_has_no_fields() -> None:
-    assert read_elicitation({"type": "object", "properties": {}}) == FormSpec(())
+    assert read_elicitation({"type": "object", "properties": {}}) == FormSpec(flat(()))
 
 
 def test_s04_text_or_null_is_a_text() -> None:
@@ -219,25 +220,28 @@ def test_malformed_bounds_and_texts_are_ignored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "json_type"),
+    ("part", "kind"),
     [
-        ({}, ""),
-        (True, ""),
-        ({"type": "Date"}, ""),
-        ({"type": ["string", "integer"]}, ""),
-        ({"type": "object", "properties": {}}, "object"),
-        ({"type": "array", "items": {"type": "object"}}, "array"),
-        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, ""),
-        ({"$ref": "#"}, "object"),
-        ({"$ref": "http://127.0.0.1:9/x"}, ""),
-        ({"$ref": "#/$defs/missing"}, ""),
-        ({"$ref": "#/$defs/loop"}, ""),
+        ({}, Kind.UNION),
+        (True, Kind.UNION),
+        ({"type": "Date"}, Kind.UNION),
+        ({"type": ["string", "integer"]}, Kind.UNION),
+        ({"type": ["integer", "number"]}, Kind.NUMBER),
+        ({"type": "object", "properties": {}}, Kind.MAP),
+        ({"type": "object", "properties": {"a": {}}}, Kind.GROUP),
+        ({"type": "array", "items": {"type": "object"}}, Kind.LIST),
+        ({"type": "array", "prefixItems": [{}, {}]}, Kind.TUPLE),
+        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, Kind.UNION),
+        ({"minimum": 3}, Kind.NUMBER),
+        ({"$ref": "#"}, Kind.GROUP),
+        ({"$ref": "http://127.0.0.1:9/x"}, Kind.JSON),
+        ({"$ref": "#/$defs/missing"}, Kind.JSON),
+        ({"$ref": "#/$defs/loop"}, Kind.JSON),
     ],
 )
-def test_s10_s14_s15_richer_property_of_a_tool_is_a_json_field(part: Any, json_type: str) -> None:
+def test_s10_s14_s15_richer_property_of_a_tool_has_fields_where_it_can(part: Any, kind: Kind) -> None:
     loop = {"$ref": "#/$defs/loop"}
-    found = tool(part, beside={"$defs": {"loop": loop}})
-    assert (found.kind, found.json_type) == (Kind.JSON, json_type)
+    assert tool(part, beside={"$defs": {"loop": loop}}).kind == kind
 
 
 def test_s10_nested_reference_is_resolved() -> None:
@@ -248,28 +252,28 @@ def test_s10_nested_reference_is_resolved() -> None:
 
 def test_reference_that_clashes_with_what_stands_beside_it_is_not_guessed() -> None:
     defs = {"A": {"type": "string", "maxLength": 3}}
-    assert tool({"$ref": "#/$defs/A", "maxLength": 5}, beside={"$defs": defs}).kind is Kind.JSON
+    assert tool({"$ref": "#/$defs/A", "type": "integer"}, beside={"$defs": defs}).kind is Kind.JSON
+    assert tool({"$ref": "#/$defs/A", "maxLength": 5}, beside={"$defs": defs}).max_length == 3
 
 
 @pytest.mark.parametrize(
-    "schema",
+    ("schema", "kind"),
     [
-        True,
-        {"type": "array"},
-        {"anyOf": [{"type": "object", "properties": {"kind": {"const": "a"}}}, {"type": "object"}]},
-        {"oneOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]},
-        {"type": "object", "allOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]},
-        {"type": "object", "additionalProperties": {"type": "string"}},
-        {"type": "object", "properties": {"a": {}}, "patternProperties": {"^x": {}}},
+        (True, Kind.JSON),
+        ({"type": "array"}, Kind.JSON),
+        ({"oneOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]}, Kind.UNION),
+        ({"anyOf": [{"type": "object", "properties": {"kind": {"const": "a"}}}, {"type": "object"}]}, Kind.UNION),
+        ({"type": "object", "allOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}, Kind.GROUP),
+        ({"type": "object", "additionalProperties": {"type": "string"}}, Kind.MAP),
+        ({"type": "object", "properties": {"a": {}}, "patternProperties": {"^x": {}}}, Kind.GROUP),
     ],
 )
-def test_s11_s13_s17_other_roots_are_one_json_field(schema: Any) -> None:
-    whole = FieldSpec("", Kind.JSON, "", required=True, json_type="object")
-    assert read_input(schema) == FormSpec((whole,), whole=True)
+def test_s11_s13_s17_any_root_that_may_be_an_object_has_a_form(schema: Any, kind: Kind) -> None:
+    assert read_input(schema).root.kind == kind
 
 
 def test_tool_without_input_has_no_fields() -> None:
-    assert read_input({}) == FormSpec(())
+    assert read_input({}) == FormSpec(flat(()), may_be_json=True)
 
 
 def test_branches_that_only_require_leave_the_fields() -> None:
@@ -290,9 +294,9 @@ def test_tool_root_behind_a_reference_is_read() -> None:
     assert [field.kind for field in read_input(schema).fields] == [Kind.INTEGER]
 
 
-def test_required_key_of_a_tool_without_property_is_a_json_field() -> None:
+def test_required_key_of_a_tool_without_property_may_be_anything() -> None:
     field = read_input({"type": "object", "properties": {}, "required": ["x"]}).fields[0]
-    assert (field.key, field.kind, field.required) == ("x", Kind.JSON, True)
+    assert (field.key, field.kind, field.required) == ("x", Kind.UNION, True)
 
 
 def test_const_is_a_choice_of_one_already_made_where_required() -> None:
@@ -357,7 +361,7 @@ def nested(levels: int) -> Any:
 @pytest.mark.parametrize("read", [read_elicitation, read_input])
 def test_f27_schema_past_a_limit_is_refused(read: Any, properties: Any, code: str) -> None:
     with pytest.raises(SchemaTooLarge) as caught:
-        read({"type": "object", "properties": properties})
+        Drawing(json=True).fresh(read({"type": "object", "properties": properties}).root)
     assert caught.value.code == code
 
 

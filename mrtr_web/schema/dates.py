@@ -1,13 +1,14 @@
 """Dates, and local times that become RFC 3339 with the offset of a named zone."""
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from mrtr_web.schema.invalid import Invalid
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIME = re.compile(r"([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)(?:\.[0-9]+)?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])?")
 _LOCAL = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2})(:[0-9]{2})?(\.[0-9]+)?")
 _WITH_OFFSET = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2}):([0-9]{2})(?:\.[0-9]+)?"
@@ -35,6 +36,16 @@ def read_date(text: str) -> str:
         date.fromisoformat(text)
     except ValueError:
         raise Invalid("date") from None
+    return text
+
+
+def read_time(text: str) -> str:
+    """A time of day as typed: with or without seconds, with or without an offset."""
+    clock = _TIME.fullmatch(text)
+    try:
+        time.fromisoformat(clock[1] if clock else "")
+    except ValueError:
+        raise Invalid("time") from None
     return text
 
 
@@ -77,6 +88,12 @@ def offset_text(offset: timedelta) -> str:
 def is_local(text: str) -> bool:
     """Whether a browser's own date and time control can hold this text."""
     return _LOCAL.fullmatch(text) is not None
+
+
+def is_clock(text: str) -> bool:
+    """Whether a browser's own time control can hold this text."""
+    clock = _TIME.fullmatch(text)
+    return clock is not None and not clock[2]
 
 
 def has_offset(text: str) -> bool:

@@ -8,18 +8,33 @@ Hint = tuple[str, Mapping[str, object]]
 
 
 def hints(spec: FieldSpec) -> list[Hint]:
+    examples = [("hint_examples", {"examples": ", ".join(spec.examples)})] if spec.examples and not spec.secret else []
+    deprecated: list[Hint] = [("hint_deprecated", {})] if spec.deprecated else []
+    return [*deprecated, *_asked(spec), *examples]
+
+
+def _asked(spec: FieldSpec) -> list[Hint]:
     match spec.kind:
         case Kind.TEXT | Kind.LONG_TEXT:
             low = spec.min_length if spec.min_length != 1 else None  # one character is just an answer
             return _limits("length", low or None, spec.max_length)
         case Kind.NUMBER | Kind.INTEGER:
-            return _limits("number", spec.minimum, spec.maximum)
+            return _limits("number", spec.minimum, spec.maximum) + _beyond(spec)
+        case Kind.CHOICE if spec.is_searched:
+            return [("hint_search", {"count": len(spec.options)})]
         case Kind.CHOICES:
             low = spec.min_items or None
             return _limits("optional_count" if low and spec.may_be_empty else "count", low, spec.max_items)
+        case Kind.LIST | Kind.MAP:
+            return _limits("entries", spec.min_items or None, spec.max_items)
         case Kind.JSON:
             return [(f"json_{spec.json_type}" if spec.json_type else "hint_json", {})]
     return []
+
+
+def _beyond(spec: FieldSpec) -> list[Hint]:
+    limits = {"above": spec.above, "below": spec.below, "step": spec.step}
+    return [(f"hint_number_{name}", {name: limit}) for name, limit in limits.items() if limit is not None]
 
 
 def _limits(what: str, low: float | None, high: float | None) -> list[Hint]:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from mrtr_web.schema.spec import Option
+from mrtr_web.schema.jsontext import write_json
+from mrtr_web.schema.spec import Json, Option
 
 
 def read_options(part: dict[str, Any]) -> tuple[Option, ...]:
@@ -27,16 +28,14 @@ def _at(names: object, index: int) -> object:
     return names[index] if isinstance(names, list) and index < len(names) else None
 
 
-def _label(value: object, title: object) -> str:
+def _label(value: Json, title: object) -> str:
     if isinstance(title, str) and title.strip():
         return title
-    return value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
+    return value if isinstance(value, str) else write_json(value, indent=False)
 
 
 def _fitting(found: list[Option], type_name: object) -> tuple[Option, ...]:
-    """Only options of the declared type can be sent. Lists and objects are for a JSON field."""
-    if not all(isinstance(option.value, str | int | float) for option in found):
-        return ()
+    """Only options of the declared type can be sent."""
     return tuple(option for option in found if _is(option.value, type_name))
 
 

@@ -5,6 +5,7 @@ an empty text where the schema allows one. An optional text or list is sent empt
 so, which shown() sets for a default or earlier answer that is empty.
 """
 
+import base64
 import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -12,10 +13,12 @@ from typing import NamedTuple
 from mrtr_web.schema import dates
 from mrtr_web.schema.invalid import Invalid
 from mrtr_web.schema.jsontext import is_whole_text, read_json, same, write_json
+from mrtr_web.schema.labels import labels
 from mrtr_web.schema.numbers import read_integer, read_number
-from mrtr_web.schema.spec import ABSENT, Absent, FieldSpec, Json, Kind, Typed
+from mrtr_web.schema.spec import ABSENT, MAX_FILE_BYTES, Absent, FieldSpec, Json, Kind, Typed
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\s\x00-\x1f\x7f<>\"]+")
 _INDEX = re.compile(r"[0-9]{1,6}")
 
@@ -28,6 +31,8 @@ class Codec(NamedTuple):
 
 def parse(spec: FieldSpec, typed: Typed) -> Json | Absent:
     """The exact value. Raises Invalid."""
+    if spec.kind is Kind.FIXED:
+        return spec.options[0].value
     if not (typed.chosen if spec.kind is Kind.CHOICES else typed.text):
         return _empty(spec, typed)
     return KINDS[spec.kind].parse(spec, typed)
@@ -77,7 +82,7 @@ FORMATS: Mapping[str, Callable[[str], bool]] = {
 """By name in JSON Schema. The final check uses these too, so that both agree."""
 
 _JSON_TYPES: Mapping[str, type] = {"object": dict, "array": list}
-_UNANSWERED = {Kind.BOOLEAN: "choose_yes_no", Kind.CHOICE: "choose_one"}
+_UNANSWERED = {Kind.BOOLEAN: "choose_yes_no", Kind.CHOICE: "choose_one", Kind.FILE: "file_missing"}
 
 
 def _empty(spec: FieldSpec, typed: Typed) -> Json | Absent:
@@ -114,6 +119,33 @@ def _uri(spec: FieldSpec, typed: Typed) -> str:
     if not is_uri(typed.text):
         raise Invalid("uri")
     return _text(spec, typed)
+
+
+def _uuid(spec: FieldSpec, typed: Typed) -> str:
+    if not _UUID.fullmatch(typed.text):
+        raise Invalid("uuid")
+    return typed.text
+
+
+def _time(spec: FieldSpec, typed: Typed) -> str:
+    return _text(spec, Typed(dates.read_time(typed.text)))
+
+
+def _file(spec: FieldSpec, typed: Typed) -> str:
+    """A file's bytes, in base64 already."""
+    if len(typed.text) > MAX_FILE_BYTES * 4 // 3 + 4:
+        raise Invalid("file_large", maximum=MAX_FILE_BYTES // 1024)
+    if not is_base64(typed.text):
+        raise Invalid("file_broken")
+    return _text(spec, typed)
+
+
+def is_base64(text: str) -> bool:
+    try:
+        base64.b64decode(text, validate=True)
+    except ValueError:
+        return False
+    return True
 
 
 def _date(spec: FieldSpec, typed: Typed) -> str:
@@ -166,6 +198,8 @@ def _counted(spec: FieldSpec, values: list[Json]) -> list[Json]:
 
 
 def _option(spec: FieldSpec, index: str) -> Json:
+    if spec.is_searched:
+        index = labels(spec).get(index, "")
     if not _INDEX.fullmatch(index) or int(index) >= len(spec.options):
         raise Invalid("choose_listed")
     return spec.options[int(index)].value
@@ -201,7 +235,12 @@ def _show_boolean(spec: FieldSpec, value: Json) -> Typed:
 
 
 def _show_choice(spec: FieldSpec, value: Json) -> Typed:
-    return Typed(_index(_indexes(spec), value))
+    index = _index(_indexes(spec), value)
+    return Typed(next(label for label, found in labels(spec).items() if found == index) if spec.is_searched else index)
+
+
+def _show_fixed(spec: FieldSpec, value: Json) -> Typed:
+    return Typed(write_json(value))
 
 
 def _show_choices(spec: FieldSpec, value: Json) -> Typed:
@@ -211,17 +250,25 @@ def _show_choices(spec: FieldSpec, value: Json) -> Typed:
     return Typed(chosen=tuple(_index(indexes, entry) for entry in value), blank=not value)
 
 
-def _indexes(spec: FieldSpec) -> dict[tuple[bool, Json], str]:
-    """By value, first come first; true and 1 are told apart."""
-    found: dict[tuple[bool, Json], str] = {}
+def _indexes(spec: FieldSpec) -> dict[object, str]:
+    """By value, first come first."""
+    found: dict[object, str] = {}
     for index, option in enumerate(spec.options):
-        found.setdefault((isinstance(option.value, bool), option.value), str(index))
+        found.setdefault(_identity(option.value), str(index))
     return found
 
 
-def _index(indexes: dict[tuple[bool, Json], str], value: Json) -> str:
-    key = (isinstance(value, bool), value)
-    if isinstance(value, list | dict) or key not in indexes:
+def _identity(value: Json) -> object:
+    """Equal for what is the same in JSON: true and 1 are told apart, 1 and 1.0 are not."""
+    if isinstance(value, list):
+        return tuple(map(_identity, value))
+    if isinstance(value, dict):
+        return frozenset((key, _identity(entry)) for key, entry in value.items())
+    return isinstance(value, bool), value
+
+
+def _index(indexes: dict[object, str], value: Json) -> str:
+    if (key := _identity(value)) not in indexes:
         raise Invalid("choose_listed")
     return indexes[key]
 
@@ -235,8 +282,12 @@ KINDS: Mapping[Kind, Codec] = {
     Kind.LONG_TEXT: Codec(_text, _show_text),
     Kind.EMAIL: Codec(_email, _show_text),
     Kind.URI: Codec(_uri, _show_text),
+    Kind.UUID: Codec(_uuid, _show_text),
     Kind.DATE: Codec(_date, _show_text),
+    Kind.TIME: Codec(_time, _show_text),
     Kind.DATE_TIME: Codec(_date_time, _show_text),
+    Kind.FILE: Codec(_file, _show_text),
+    Kind.FIXED: Codec(_choice, _show_fixed),
     Kind.NUMBER: Codec(_number, _show_number),
     Kind.INTEGER: Codec(_integer, _show_number),
     Kind.BOOLEAN: Codec(_boolean, _show_boolean),

@@ -1,39 +1,38 @@
-"""From a server's JSON Schema to the fields of a form.
+"""From a server's JSON Schema to the parts of a form.
 
-READERS is the register: each reader makes a field of a property or passes it on. What no reader takes becomes
-a JSON field in a tool's input, and is left out of an elicitation, whose answers are flat.
+READERS is the register: each reader makes a field of a part or passes it on. What no reader takes becomes a JSON
+field in a tool's input, and is left out of an elicitation, whose answers are flat.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
+from mrtr_web.schema import leaves, nested
 from mrtr_web.schema.bounds import measure
-from mrtr_web.schema.numbers import MAX_DIGITS
-from mrtr_web.schema.options import read_options
+from mrtr_web.schema.jsontext import write_json
+from mrtr_web.schema.merge import Part
 from mrtr_web.schema.parse import fits
-from mrtr_web.schema.plain import plain
+from mrtr_web.schema.part import entries, names, string, types_of
+from mrtr_web.schema.plain import Document
 from mrtr_web.schema.spec import (
     ABSENT,
+    CAN_HOLD_SECRETS,
     MAX_FIELDS,
     MAX_OPTIONS,
+    NESTED,
     FieldSpec,
     FormSpec,
     Kind,
     SchemaFault,
     SchemaTooLarge,
+    flat,
 )
-from mrtr_web.schema.words import sounds_long, sounds_secret
+from mrtr_web.schema.words import sounds_secret
 
-LONG = 300
-"""A text that may be longer than this gets a box of several lines."""
+MAX_EXAMPLES = 5
 
-_CAN_HOLD_SECRETS = frozenset({Kind.TEXT, Kind.LONG_TEXT, Kind.NUMBER, Kind.INTEGER})
-
-_UNBOUNDED = 10**MAX_DIGITS  # no text can be made of more, and infinity is no bound
-
-Part = dict[str, Any]
-Reader = Callable[[FieldSpec, Part, Any], FieldSpec | None]
+_NOT_ELICITED = NESTED | {Kind.JSON, Kind.FILE}
+LEAVES = (leaves.choice, leaves.choices, leaves.boolean, leaves.number, leaves.text)
+NESTING = (nested.union, nested.group, nested.tuple_of, nested.list_of, nested.map_of)
 
 
 def read_elicitation(schema: object, message: str = "") -> FormSpec:
@@ -41,200 +40,110 @@ def read_elicitation(schema: object, message: str = "") -> FormSpec:
 
     Where only the message asks for a secret, every field that could hold one counts as secret (FM-5).
     """
-    root = _root(schema)
+    measure(schema)
+    document = Document(schema)
+    root = document.plain(schema)
     if root is None or root.part.get("type", "object") != "object":
         raise SchemaFault("schema_shape")
-    found = {key: _flat(root.field(key, part)) for key, part in root.properties.items()}
+    properties, required = root.part.get("properties", {}), names(root.part, "required")
+    if not isinstance(properties, dict):
+        raise SchemaFault("schema_shape")
+    if len(properties) > MAX_FIELDS:
+        raise SchemaTooLarge("schema_fields", maximum=MAX_FIELDS)
+    found = {key: _flat(document, key, part, key in required) for key, part in properties.items()}
     left_out = [key for key, field in found.items() if field is None]
-    fields = _limited(field for field in found.values() if field)
+    fields = tuple(field for field in found.values() if field)
+    if sum(len(field.options) for field in fields) > MAX_OPTIONS:
+        raise SchemaTooLarge("schema_options", maximum=MAX_OPTIONS)
     if sounds_secret((), message) and not any(field.secret for field in fields):
-        fields = tuple(replace(field, secret=field.kind in _CAN_HOLD_SECRETS) for field in fields)
+        fields = tuple(replace(field, secret=field.kind in CAN_HOLD_SECRETS) for field in fields)
     return FormSpec(
-        fields,
-        skipped=tuple(key for key in left_out if key not in root.required),
-        unanswerable=tuple(key for key in root.required if found.get(key) is None),
+        flat(fields),
+        skipped=tuple(key for key in left_out if key not in required),
+        unanswerable=tuple(key for key in required if found.get(key) is None),
     )
 
 
 def read_input(schema: object) -> FormSpec:
-    """The form of a tool's inputSchema: a field per property, or one for the whole. Raises SchemaFault."""
-    root = _root(schema)
-    if root is None or not _is_plain_object(root.part):
-        whole = FieldSpec("", Kind.JSON, "", required=True, json_type="object")
-        return FormSpec((whole,), whole=True)
-    undescribed: Part = {key: {} for key in root.required if key not in root.properties}
-    properties = {key: part for key, part in root.properties.items() if part is not False}
-    fields = (root.field(key, part, nulls=True) for key, part in (properties | undescribed).items())
-    skipped = tuple(key for key, part in root.properties.items() if part is False)
-    return FormSpec(_limited(fields), skipped=skipped)
-
-
-@dataclass(frozen=True, slots=True)
-class _Root:
-    document: object
-    part: Part
-    properties: Part
-    required: tuple[str, ...]
-
-    def field(self, key: str, raw: object, *, nulls: bool = False) -> FieldSpec:
-        """Kind JSON where no reader takes it."""
-        simple = plain(raw, self.document)
-        part, nullable = simple or (raw if isinstance(raw, dict) else {}, False)
-        base = FieldSpec(
-            key,
-            Kind.JSON,
-            _string(part, "title").strip() or key,
-            _string(part, "description"),
-            required=key in self.required,
-            nullable=nullable and nulls,
-        )
-        base = replace(base, secret=_is_secret(base, part))
-        read = (reader(base, part, self.document) for reader in READERS if simple)
-        field = next((field for field in read if field), None) or _json(base, part)
-        return _with_default(field, part)
-
-
-def _root(schema: object) -> _Root | None:
+    """The form of a tool's inputSchema, whose root is an object. Raises SchemaFault."""
     measure(schema)
-    root = plain(schema, schema)
-    properties = root.part.get("properties", {}) if root else None
-    if root is None or not isinstance(properties, dict):
+    document = Document(schema)
+    root = document.plain(schema)
+    if root is not None and _asks_nothing(root.part):
+        return FormSpec(flat(()), may_be_json=True)
+    base = FieldSpec("", Kind.JSON, "", required=True, json_type="object")
+    may_be_object = root is not None and "object" in (types_of(root.part) or ("object",))
+    field = _nested(base, {**root.part, "type": "object"}, document) if root and may_be_object else None
+    field = field or base
+    return FormSpec(field, may_be_json=True)
+
+
+def _asks_nothing(root: Part) -> bool:
+    """A tool that takes no input says so in many ways."""
+    free = root.get("additionalProperties", {})
+    shapes = ("properties", "patternProperties", "required", "anyOf", "oneOf")
+    return free in ({}, False) and types_of(root) in ((), ("object",)) and not any(root.get(name) for name in shapes)
+
+
+def _flat(document: Document, key: str, raw: object, required: bool) -> FieldSpec | None:
+    """A field of an elicitation, or None: its answers are texts, numbers, booleans and lists of texts, never null."""
+    simple = document.plain(raw)
+    if simple is None:
         return None
-    if len(properties) > MAX_FIELDS:
-        raise SchemaTooLarge("schema_fields", maximum=MAX_FIELDS)
-    required = root.part.get("required")
-    names = required if isinstance(required, list) else []
-    return _Root(schema, root.part, properties, tuple(dict.fromkeys(n for n in names if isinstance(n, str))))
+    field = _leaf(_base(key, simple.part, required), simple.part, document)
+    return _with_default(field, simple.part) if field and field.kind not in _NOT_ELICITED else None
 
 
-def _flat(field: FieldSpec) -> FieldSpec | None:
-    return None if field.kind is Kind.JSON else field
+def _read(document: Document, key: str, raw: object, required: bool) -> FieldSpec:
+    """Any part of a tool's input."""
+    simple = document.plain({} if raw is True else raw)
+    part = simple.part if simple else raw if isinstance(raw, dict) else {}
+    base = replace(_base(key, part, required), nullable=bool(simple and simple.nullable))
+    if simple is None:
+        return _with_default(leaves.json(base, part), part)
+    field = _leaf(base, part, document) or _nested(base, part, document) or leaves.json(base, part)
+    return _with_default(field, part)
 
 
-def _limited(fields: Any) -> tuple[FieldSpec, ...]:
-    found: tuple[FieldSpec, ...] = tuple(fields)
-    if len(found) > MAX_FIELDS:
-        raise SchemaTooLarge("schema_fields", maximum=MAX_FIELDS)
-    if sum(len(field.options) for field in found) > MAX_OPTIONS:
-        raise SchemaTooLarge("schema_options", maximum=MAX_OPTIONS)
-    return found
-
-
-def _is_plain_object(root: Part) -> bool:
-    """Whether its properties are all there is to fill in. What branches require is left to the check."""
-    if root.get("type", "object") != "object" or "patternProperties" in root:
-        return False
-    free = root.get("additionalProperties")
-    if (isinstance(free, dict) and free) or (not root.get("properties") and free is True):
-        return False
-    branches = [b for name in ("allOf", "anyOf", "oneOf") for b in _list(root.get(name))]
-    branches += [root[name] for name in ("if", "then", "else", "not") if name in root]
-    return all(_adds_nothing(branch, root.get("properties", {})) for branch in branches)
-
-
-def _adds_nothing(branch: object, properties: Part) -> bool:
-    if not isinstance(branch, dict):
-        return True
-    inner = [b for name in ("allOf", "anyOf", "oneOf") for b in _list(branch.get(name))]
-    inner += [branch[name] for name in ("if", "then", "else", "not") if name in branch]
-    named = branch.get("properties", {})
-    return (
-        "$ref" not in branch
-        and isinstance(named, dict)
-        and named.keys() <= properties.keys()
-        and all(_adds_nothing(b, properties) for b in inner)
+def _base(key: str, part: Part, required: bool) -> FieldSpec:
+    base = FieldSpec(
+        key,
+        Kind.JSON,
+        string(part, "title").strip() or key,
+        string(part, "description"),
+        required=required,
+        deprecated=part.get("deprecated") is True,
+        examples=_examples(part),
     )
+    return replace(base, secret=_is_secret(base, part))
+
+
+def _leaf(base: FieldSpec, part: Part, document: Document) -> FieldSpec | None:
+    return next((field for read in LEAVES if (field := read(base, part, document))), None)
+
+
+def _nested(base: FieldSpec, part: Part, document: Document) -> FieldSpec | None:
+    return next((field for read in NESTING if (field := read(base, part, document, _read))), None)
+
+
+def _examples(part: Part) -> tuple[str, ...]:
+    scalars = [value for value in entries(part, "examples") if isinstance(value, str | int | float)]
+    return tuple(value if isinstance(value, str) else write_json(value) for value in scalars[:MAX_EXAMPLES])
 
 
 def _with_default(field: FieldSpec, part: Part) -> FieldSpec:
     """A default that breaks its own schema is ignored, and so is null where null cannot be the answer."""
     default = part.get("default", ABSENT)
-    if field.kind is Kind.CHOICE and field.required and "const" in part:
+    if field.kind in (Kind.CHOICE, Kind.FIXED) and field.required and "const" in part:
         default = part["const"]
-    if default is ABSENT or (default is None and not field.required) or not fits(field, default):
+    if default is ABSENT or (default is None and not field.required):
+        return field
+    if field.kind not in NESTED and not fits(field, default):
         return field
     return replace(field, default=default)
 
 
 def _is_secret(base: FieldSpec, part: Part) -> bool:
     number = part.get("type") in ("integer", "number")
-    names = (base.key, base.title, _string(part, "format"))
-    return sounds_secret(names, base.description, number=number)
-
-
-def _choice(base: FieldSpec, part: Part, document: Any) -> FieldSpec | None:
-    if part.get("type") in ("array", "object"):
-        return None
-    options = read_options(part)
-    return replace(base, kind=Kind.CHOICE, options=options, secret=False) if options else None
-
-
-def _choices(base: FieldSpec, part: Part, document: Any) -> FieldSpec | None:
-    items = plain(part.get("items"), document)
-    if part.get("type") != "array" or items is None or items.nullable or "prefixItems" in part:
-        return None
-    options = read_options(items.part)
-    if not options:
-        return None
-    field = replace(base, kind=Kind.CHOICES, options=options, secret=False)
-    return replace(field, min_items=_count(part, "minItems"), max_items=_count(part, "maxItems"))
-
-
-def _boolean(base: FieldSpec, part: Part, document: Any) -> FieldSpec | None:
-    return replace(base, kind=Kind.BOOLEAN, secret=False) if part.get("type") == "boolean" else None
-
-
-def _number(base: FieldSpec, part: Part, document: Any) -> FieldSpec | None:
-    if part.get("type") not in ("integer", "number"):
-        return None
-    minimum, maximum = _bound(part, "minimum"), _bound(part, "maximum")
-    return replace(base, kind=Kind(part["type"]), minimum=minimum, maximum=maximum)
-
-
-_FORMATS = {"email": Kind.EMAIL, "uri": Kind.URI, "date": Kind.DATE, "date-time": Kind.DATE_TIME}
-
-
-def _text(base: FieldSpec, part: Part, document: Any) -> FieldSpec | None:
-    if part.get("type") != "string" or "enum" in part:
-        return None
-    kind = _FORMATS.get(_string(part, "format")) or (Kind.LONG_TEXT if _is_long(base, part) else Kind.TEXT)
-    secret = base.secret and kind in (Kind.TEXT, Kind.LONG_TEXT)
-    field = replace(base, kind=kind, secret=secret)
-    return replace(field, min_length=_count(part, "minLength"), max_length=_count(part, "maxLength"))
-
-
-READERS: tuple[Reader, ...] = (_choice, _choices, _boolean, _number, _text)
-
-
-def _json(base: FieldSpec, part: Part) -> FieldSpec:
-    json_type = part.get("type")
-    return replace(base, json_type=json_type if json_type in ("object", "array") else "")
-
-
-def _is_long(base: FieldSpec, part: Part) -> bool:
-    longest = _count(part, "maxLength")
-    if longest is not None and longest <= LONG:
-        return "\n" in _string(part, "default")
-    names = (base.key, base.title, _string(part, "format"))
-    return longest is not None or "\n" in _string(part, "default") or sounds_long(names)
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _string(part: Part, name: str) -> str:
-    value = part.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _bound(part: Part, name: str) -> int | float | None:
-    value = part.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return value if -_UNBOUNDED < value < _UNBOUNDED else None
-
-
-def _count(part: Part, name: str) -> int | None:
-    value = _bound(part, name)
-    return int(value) if value is not None and value >= 0 and value == int(value) else None
+    names_of = (base.key, base.title, string(part, "format"))
+    return sounds_secret(names_of, base.description, number=number) or part.get("writeOnly") is True

@@ -16,6 +16,7 @@ SENTENCES: Mapping[str, str] = {
     "too_short": gettext_noop("Use at least %(minimum)s characters (this has %(length)s)."),
     "too_long": gettext_noop("Use at most %(maximum)s characters (this has %(length)s)."),
     "email": gettext_noop("Enter an email address, such as name@example.org."),
+    "uuid": gettext_noop("Enter an identifier such as 123e4567-e89b-12d3-a456-426614174000."),
     "uri": gettext_noop("Enter a full address with its beginning, such as https://example.org/page."),
     # Numbers
     "integer": gettext_noop("Enter a whole number, such as 3."),
@@ -35,6 +36,7 @@ SENTENCES: Mapping[str, str] = {
     "date_time": gettext_noop(
         "Enter a real date and time, such as 31 December 2026, 14:30 (typed as text: 2026-12-31T14:30)."
     ),
+    "time": gettext_noop("Enter a real time of day, such as 14:30 or 14:30:15."),
     "zone_unknown": gettext_noop("Choose a time zone from the list."),
     "time_skipped": gettext_noop(
         "This time does not exist in %(zone)s: the clocks go forward over it. Enter another time."
@@ -48,11 +50,20 @@ SENTENCES: Mapping[str, str] = {
     "choose_listed": gettext_noop("Choose from the list."),
     "too_few": gettext_noop("Choose at least %(minimum)s (you chose %(count)s)."),
     "too_many": gettext_noop("Choose at most %(maximum)s (you chose %(count)s)."),
+    "choose_branch": gettext_noop("Choose which of these you want to fill in."),
+    "too_few_entries": gettext_noop("Add entries until there are at least %(minimum)s (there are %(count)s)."),
+    "too_many_entries": gettext_noop("Remove entries until there are at most %(maximum)s (there are %(count)s)."),
+    "key_twice": gettext_noop("This name stands here twice. Give each entry a name of its own."),
+    # Files
+    "file_missing": gettext_noop("Choose a file."),
+    "file_broken": gettext_noop("This file did not arrive whole. Choose it again."),
+    "file_large": gettext_noop("This file is too large. Choose one of at most %(maximum)s kB."),
     # JSON
     "json": gettext_noop("This is not complete JSON. Look at line %(line)s, character %(column)s."),
     "json_number": gettext_noop("NaN and Infinity are not JSON. Use a number or null."),
     "json_twice": gettext_noop("The name %(name)s stands twice in one object. Keep one of them."),
     "json_deep": gettext_noop("This is nested too deeply. Use at most %(maximum)s levels."),
+    "json_no_form": gettext_noop("The form has no fields for some of this. Leave it as JSON, or change it to fit."),
     "json_object": gettext_noop('Write an object in braces, such as {"name": "value"}.'),
     "json_array": gettext_noop('Write a list in square brackets, such as ["one", "two"].'),
     # A reply to be written, and folders to be named (pages.py)
@@ -92,6 +103,16 @@ SENTENCES: Mapping[str, str] = {
     "hint_number_between": gettext_noop("From %(minimum)s to %(maximum)s."),
     "hint_number_from": gettext_noop("%(minimum)s or more."),
     "hint_number_to": gettext_noop("%(maximum)s or less."),
+    "hint_number_above": gettext_noop("More than %(above)s."),
+    "hint_number_below": gettext_noop("Less than %(below)s."),
+    "hint_number_step": gettext_noop("A multiple of %(step)s."),
+    "hint_examples": gettext_noop("For example: %(examples)s."),
+    "hint_deprecated": gettext_noop("The server wants this to be used no longer."),
+    "hint_entries_between": gettext_noop("Between %(minimum)s and %(maximum)s entries."),
+    "hint_entries_exactly": gettext_noop("Exactly %(minimum)s entries."),
+    "hint_entries_from": gettext_noop("At least %(minimum)s entries."),
+    "hint_entries_to": gettext_noop("At most %(maximum)s entries."),
+    "hint_search": gettext_noop("There are %(count)s to choose from: type a part of one, then pick it from the list."),
     "hint_count_between": gettext_noop("Choose between %(minimum)s and %(maximum)s."),
     "hint_count_exactly": gettext_noop("Choose exactly %(minimum)s."),
     "hint_count_from": gettext_noop("Choose at least %(minimum)s."),

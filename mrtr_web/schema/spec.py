@@ -1,7 +1,7 @@
-"""What a form is made of: one FieldSpec per property, and what was typed into it."""
+"""What a form is made of: a tree of FieldSpecs, and what was typed into one of them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Any, Final, TypeAlias
 
@@ -10,8 +10,11 @@ Schema: TypeAlias = Mapping[str, Any]
 
 MAX_FIELDS = 200
 MAX_OPTIONS = 5_000
+MAX_LISTED = 100
+"""Options of a choice that are listed; more are searched."""
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 32
+MAX_FILE_BYTES = 1024 * 1024
 
 
 class Absent(Enum):
@@ -31,14 +34,30 @@ class Kind(StrEnum):
     LONG_TEXT = "long_text"
     EMAIL = "email"
     URI = "uri"
+    UUID = "uuid"
     DATE = "date"
+    TIME = "time"
     DATE_TIME = "date_time"
+    FILE = "file"
     NUMBER = "number"
     INTEGER = "integer"
     BOOLEAN = "boolean"
     CHOICE = "choice"
     CHOICES = "choices"
+    FIXED = "fixed"
+    """The one value that the schema allows, where nobody needs to be asked."""
     JSON = "json"
+    GROUP = "group"
+    LIST = "list"
+    TUPLE = "tuple"
+    MAP = "map"
+    """An object whose keys the person names."""
+    UNION = "union"
+
+
+CAN_HOLD_SECRETS = frozenset({Kind.TEXT, Kind.LONG_TEXT, Kind.NUMBER, Kind.INTEGER})
+NESTED = frozenset({Kind.GROUP, Kind.LIST, Kind.TUPLE, Kind.MAP, Kind.UNION})
+"""Kinds that are made of other parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +66,26 @@ class Option:
     label: str
 
 
+@dataclass(slots=True)
+class Parts:
+    """What a nested part is made of, read when it is first looked at: a schema may lead back to itself."""
+
+    read: Callable[[], "tuple[FieldSpec, ...]"]
+    found: "tuple[FieldSpec, ...] | None" = None
+
+    def __call__(self) -> "tuple[FieldSpec, ...]":
+        if self.found is None:
+            self.found = self.read()
+        return self.found
+
+
+def no_parts() -> Parts:
+    return Parts(tuple)
+
+
 @dataclass(frozen=True, slots=True)
 class FieldSpec:
-    """One field. Its texts are the server's, raw: clean them (text.clean_text) before showing them."""
+    """One part of a form. Its texts are the server's, raw: clean them (text.clean_text) before showing them."""
 
     key: str
     kind: Kind
@@ -69,6 +105,20 @@ class FieldSpec:
     json_type: str = ""
     """JSON fields: "object" or "array" where the schema asks for one."""
     secret: bool = False
+    deprecated: bool = False
+    examples: tuple[str, ...] = ()
+    above: int | float | None = None
+    below: int | float | None = None
+    step: int | float | None = None
+    rest: bool = False
+    """A map of a group's further keys: its entries stand in the group's own object."""
+    parts: Parts = field(default_factory=no_parts, compare=False, repr=False)
+    """A group's members, a tuple's positions, a union's branches, the one part that a list or map repeats."""
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether there are too many options to read: the person types a part of one and picks it."""
+        return self.kind is Kind.CHOICE and len(self.options) > MAX_LISTED
 
     @property
     def may_be_empty(self) -> bool:
@@ -85,18 +135,24 @@ class FieldSpec:
 
 @dataclass(frozen=True, slots=True)
 class FormSpec:
-    """A form. `whole`: its one field is the whole value. `skipped`: optional keys that got no field."""
+    """A form: one part that holds all others. `skipped`: optional keys that got no field."""
 
-    fields: tuple[FieldSpec, ...]
-    whole: bool = False
+    root: FieldSpec
     skipped: tuple[str, ...] = ()
+    may_be_json: bool = False
+    """Whether parts of it may be written as JSON, and values that no field shows are."""
     unanswerable: tuple[str, ...] = ()
     """Required keys for which there is no field: this form cannot be accepted, only declined or left."""
 
     @property
-    def secrets(self) -> frozenset[str]:
-        """Keys of the fields that look secret."""
-        return frozenset(field.key for field in self.fields if field.secret)
+    def fields(self) -> tuple[FieldSpec, ...]:
+        """The members of the root, where it is an object with fixed keys."""
+        return self.root.parts() if self.root.kind is Kind.GROUP else ()
+
+
+def flat(fields: tuple[FieldSpec, ...]) -> FieldSpec:
+    """The root of a form with just these fields."""
+    return FieldSpec("", Kind.GROUP, "", required=True, parts=Parts(lambda: fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +168,8 @@ class Typed:
     """Which of a doubled time's two offsets is meant, such as "+02:00"."""
     blank: bool = False
     """Left empty on purpose: send an empty text or list rather than nothing."""
+    file: str = ""
+    """Name of the file whose bytes the text holds."""
     posted: bool = True
     """Whether the field was in the form at all: nothing is sent for one that was not."""
 

@@ -5,98 +5,178 @@ import json
 import uuid
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from mrtr_web import catalog, completion, forms, operations, pages, wizard
-from mrtr_web.schema import read
-from mrtr_web.schema.spec import SchemaFault
+from mrtr_web.inputs import say
+from mrtr_web.operations import Operation
+from mrtr_web.schema import prefill, read
+from mrtr_web.schema.edits import edited, plainly
+from mrtr_web.schema.invalid import Invalid
+from mrtr_web.schema.places import Drawing
+from mrtr_web.schema.spec import Absent, FormSpec, Json, SchemaFault, SchemaTooLarge
 from mrtr_web.views.catalog import refreshed
-from mrtr_web.views.web import SignedIn, lost_post, signed_in, uuid_in
+from mrtr_web.views.web import SignedIn, lost_post, posted, signed_in, uuid_in
 
 Context = dict[str, Any]
+PREFIX = "s0"
+MAX_LINK = 64 * 1024
 
 
 @signed_in
 def start(request: SignedIn, slug: str, kind: str, name: str = "") -> HttpResponse:
     """The form that starts a flow. Its flow id is minted when it is drawn: a double click is one flow."""
     server = get_object_or_404(catalog.visible(request.user), slug=slug)
-    operation = operations.find(server, kind, name or request.GET.get("uri", ""))
+    uri = request.GET.get("uri", "") if kind == "resources" else ""
+    operation = operations.find(server, kind, name or uri)
     if operation is None:
         trouble = refreshed(server)
-        operation = operations.find(server, kind, name or request.GET.get("uri", ""))
+        operation = operations.find(server, kind, name or uri)
         if operation is None:
             return render(request, "catalog/gone.html", {"server": server, "trouble": trouble}, status=404)
     try:
-        if request.method == "POST":
-            return _start(request, kind, operation)
-        form = _start_form(request, operation, None, _initial(request, operation))
-        return _start_page(request, kind, operation, form)
+        page = StartPage(request, kind, operation)
+        if request.method != "POST":
+            return page.first()
+        return page.change(request.POST["do"]) if "do" in request.POST else page.begin()
     except SchemaFault as fault:
-        context = {"server": server, "operation": operation, "fault": forms.say(fault.code, fault.params)}
+        context = {"server": server, "operation": operation, "fault": say(fault.code, fault.params)}
         return render(request, "catalog/unusable.html", context, status=422)
 
 
-def _initial(request: SignedIn, operation: operations.Operation) -> Context | None:
-    again = uuid_in(request.GET.get("again", ""))
-    row = wizard.flow_of(request.user.pk, again) if again else None
-    if row is not None and row.server_id == operation.server.pk:
-        return wizard.earlier_values(request.visitor, row, operation)
-    uri = request.GET.get("uri", "")
-    return operation.values({"uri": uri}) if uri and uri != operation.name else None
+class StartPage:
+    """One operation's form in one request. Raises SchemaFault where none can be made."""
 
+    def __init__(self, request: SignedIn, kind: str, operation: Operation) -> None:
+        self.request, self.kind, self.operation = request, kind, operation
+        self.spec: FormSpec = read.read_input(operation.schema)
+        self.notice = ""
+        self.link = ""
+        self.unused: list[str] = []
 
-def _start_form(
-    request: SignedIn, operation: operations.Operation, data: Mapping[str, Any] | None, initial: Context | None
-) -> forms.StepForm:
-    spec = read.read_input(operation.schema)
-    return forms.build(spec, prefix="s0", data=data, initial=initial, zone=wizard.zone_of(request.user.pk))
+    def first(self) -> HttpResponse:
+        """Filled in by a link, or with what an earlier flow was started with, or with the schema's defaults."""
+        initial = self._earlier()
+        link = [pair for pair in self.request.GET.lists() if pair[0] not in self._reserved()]
+        if link:
+            return self._filled([(key, text) for key, texts in link for text in texts], initial)
+        return self._drawn(self._form(None, initial))
 
+    def change(self, do: str) -> HttpResponse:
+        """Draw the form anew, with another shape. Nothing is judged and nothing is sent."""
+        if do == "fill":
+            pairs = parse_qsl(self.request.POST.get("fill", "")[:MAX_LINK], keep_blank_values=True)
+            return self._filled(pairs, self._earlier())
+        data = posted(self.request)
+        form = self._form(data)
+        form.forgive()
+        if do == "link":
+            self.link = self._link_to(form)
+            return self._drawn(form)
+        try:
+            changed = edited(self.spec, forms.unprefixed(data, PREFIX), do)
+            redrawn = self._form({f"{PREFIX}-{name}": given for name, given in changed.items()})
+        except Invalid as invalid:
+            form.add_error(do.partition(" ")[2], say(invalid.code, invalid.params))
+            return self._drawn(form)
+        except SchemaTooLarge:
+            self.notice = "full"
+            return self._drawn(form)
+        redrawn.forgive()
+        return self._drawn(redrawn)
 
-def _start_page(
-    request: SignedIn, kind: str, operation: operations.Operation, form: forms.StepForm, notice: str = ""
-) -> HttpResponse:
-    context = {
-        "server": operation.server,
-        "operation": operation,
-        "form": form,
-        "flow_id": uuid.uuid4(),
-        "schema": _digest(operation),
-        "notice": notice,
-        "kind": kind,
-        "suggests": completion.is_offered(operation),
-        "again": request.POST.get("again") or request.GET.get("again", ""),
-    }
-    return render(request, "catalog/start.html", context, status=422 if form.errors or notice else 200)
-
-
-def _start(request: SignedIn, kind: str, operation: operations.Operation) -> HttpResponse:
-    flow_id = uuid_in(request.POST.get("flow", "")) or uuid.uuid4()
-    if wizard.flow_of(request.user.pk, flow_id) is not None:
+    def begin(self) -> HttpResponse:
+        """Start the flow, if all is well."""
+        flow_id = uuid_in(self.request.POST.get("flow", "")) or uuid.uuid4()
+        if wizard.flow_of(self.request.user.pk, flow_id) is not None:
+            return redirect("flow", flow_id)
+        form = self._form(posted(self.request))
+        if self.request.POST.get("schema") != _digest(self.operation):
+            form.is_valid()
+            self.notice = "changed"
+            return self._drawn(form)
+        if not pages.accepts(form, self.operation.schema):
+            return self._drawn(form)
+        if problems := operations.unmirrored(self.operation, form.value()):
+            form.add_problems(problems)
+            return self._drawn(form)
+        try:
+            params = self.operation.params(form.value())
+        except ValueError:
+            self.notice = "address"
+            return self._drawn(form)
+        again = uuid_in(self.request.POST.get("again", ""))
+        try:
+            launched = wizard.start(self.request.visitor, self.operation, flow_id, params, again)
+        except wizard.SessionOver:
+            return lost_post(self.request, "signed_out")
+        if launched is not None:
+            wizard.wait(launched)
         return redirect("flow", flow_id)
-    form = _start_form(request, operation, request.POST, None)
-    if request.POST.get("schema") != _digest(operation):
-        form.is_valid()
-        return _start_page(request, kind, operation, form, "changed")
-    if not pages.accepts(form, operation.schema):
-        return _start_page(request, kind, operation, form)
-    if problems := operations.unmirrored(operation, form.value()):
-        form.add_problems(problems)
-        return _start_page(request, kind, operation, form)
-    try:
-        params = operation.params(form.value())
-    except ValueError:
-        return _start_page(request, kind, operation, form, "address")
-    try:
-        launched = wizard.start(request.visitor, operation, flow_id, params, uuid_in(request.POST.get("again", "")))
-    except wizard.SessionOver:
-        return lost_post(request, "signed_out")
-    if launched is not None:
-        wizard.wait(launched)
-    return redirect("flow", flow_id)
+
+    def _form(self, data: Mapping[str, Any] | None, initial: Mapping[str, Json] | None = None) -> forms.StepForm:
+        zone = wizard.zone_of(self.request.user.pk)
+        return forms.build(self.spec, prefix=PREFIX, data=data, initial=initial, zone=zone)
+
+    def _earlier(self) -> Context | None:
+        again = uuid_in(self.request.GET.get("again", ""))
+        row = wizard.flow_of(self.request.user.pk, again) if again else None
+        if row is not None and row.server_id == self.operation.server.pk:
+            return wizard.earlier_values(self.request.visitor, row, self.operation)
+        uri = self.request.GET.get("uri", "") if self.kind == "resources" else ""
+        return self.operation.values({"uri": uri}) if uri and uri != self.operation.name else None
+
+    def _filled(self, link: list[prefill.Pair], initial: Mapping[str, Json] | None) -> HttpResponse:
+        given = dict(initial) if initial else self._defaults()
+        found, self.unused = prefill.values(self.spec.root, given, link)
+        self.notice = "link"
+        return self._drawn(self._form(None, found if isinstance(found, dict) else None))
+
+    def _defaults(self) -> Json:
+        try:
+            given = plainly(Drawing(json=True).fresh(self.spec.root))
+        except SchemaTooLarge:  # it is written as JSON
+            return {}
+        return {} if isinstance(given, Absent) else given
+
+    def _link_to(self, form: forms.StepForm) -> str:
+        """The address of this page with what is filled in behind its #, which browsers send to nobody."""
+        value = plainly(form.root)
+        pairs = [] if isinstance(value, Absent) else prefill.pairs(self.spec.root, value)
+        return f"{self.request.build_absolute_uri(self._address())}#{urlencode(pairs)}"
+
+    def _reserved(self) -> set[str]:
+        return {"again", "uri"} if self.kind == "resources" else {"again"}
+
+    def _address(self) -> str:
+        """This page's, without what a link filled in."""
+        uri = self.request.GET.get("uri", "") if self.kind == "resources" else ""
+        return f"{self.request.path}?{urlencode({'uri': uri})}" if uri else self.request.path
+
+    def _drawn(self, form: forms.StepForm) -> HttpResponse:
+        request, operation = self.request, self.operation
+        context = {
+            "server": operation.server,
+            "operation": operation,
+            "form": form,
+            "flow_id": uuid_in(request.POST.get("flow", "")) or uuid.uuid4(),
+            "schema": _digest(operation),
+            "notice": self.notice,
+            "kind": self.kind,
+            "suggests": completion.is_offered(operation),
+            "again": request.POST.get("again") or request.GET.get("again", ""),
+            "address": self._address(),
+            "link": self.link,
+            "unused": self.unused,
+            "too_large": say(form.too_large.code, form.too_large.params) if form.too_large else "",
+        }
+        wrong = form.errors or self.notice in ("changed", "address", "full")
+        return render(request, "catalog/start.html", context, status=422 if wrong else 200)
 
 
-def _digest(operation: operations.Operation) -> str:
+def _digest(operation: Operation) -> str:
     """Tells a form that was drawn from another schema."""
     return hashlib.sha256(json.dumps(operation.schema).encode()).hexdigest()[:16]

@@ -4,9 +4,11 @@ from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST
 
-from mrtr_web import catalog, completion, forms, operations
+from mrtr_web import catalog, completion, operations
 from mrtr_web.schema import read
+from mrtr_web.schema.places import ROOT, member
 from mrtr_web.schema.spec import SchemaFault
+from mrtr_web.views.start import PREFIX
 from mrtr_web.views.web import SignedIn, signed_in
 
 
@@ -22,7 +24,7 @@ def suggest(request: SignedIn, slug: str) -> HttpResponse:
         spec = read.read_input(operation.schema)
     except SchemaFault:
         raise Http404 from None
-    inputs = {f"s0-{forms.name_of(index)}": field for index, field in enumerate(spec.fields)}
+    inputs = {f"{PREFIX}-{member(ROOT, index)}": field for index, field in enumerate(spec.fields)}
     typing = inputs.get(request.POST.get("typing", ""))
     if typing is None or typing.secret:
         raise Http404

@@ -1,5 +1,6 @@
 """What all pages share: the request as it really is, the guard for signed-in people, and lost posts shown again."""
 
+import base64
 import functools
 import uuid
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from typing import Any, Concatenate, ParamSpec, cast
 
 from django.contrib.auth.models import AbstractUser
 from django.contrib.auth.views import redirect_to_login
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -15,9 +17,9 @@ from mrtr_web import wizard
 from mrtr_web.sessions import GatedRequest, Visitor
 
 P = ParamSpec("P")
-OURS = frozenset({"csrfmiddlewaretoken", "flow", "round", "leg", "schema", "again", "change"})
+OURS = frozenset({"csrfmiddlewaretoken", "flow", "round", "leg", "schema", "again", "change", "do", "fill"})
 """Names of hidden inputs: not something that a person typed."""
-COMPANIONS = ("-zone", "-fold", "-blank", "-action")
+COMPANIONS = ("-zone", "-fold", "-blank", "-action", "-in", "-items", "-branch", "-as", "-name", "-remove")
 """Ends of names of inputs that stand beside one that a person typed in."""
 
 
@@ -63,12 +65,25 @@ def _typed(request: HttpRequest) -> list[dict[str, Any]]:
         {
             "name": name,
             "value": value,
-            "shown": name not in OURS and not name.endswith(("-zone", "-fold", "-blank", "-action")),
+            "shown": name not in OURS and not name.endswith(COMPANIONS),
         }
-        for name, values in request.POST.lists()
+        for name, values in posted(request).items()
         if name != "csrfmiddlewaretoken" and "password" not in name
         for value in values
     ]
+
+
+def posted(request: HttpRequest) -> dict[str, list[str]]:
+    """What was posted, with files as base64 text in the place of their names."""
+    found = {name: [str(value) for value in values] for name, values in request.POST.lists()}
+    for name, file in request.FILES.items():
+        assert isinstance(file, UploadedFile)
+        kept = name.removesuffix("-file")
+        found[kept] = [base64.b64encode(file.read()).decode()]
+        found[f"{kept}-name"] = [file.name or ""]
+    for name in [name for name in found if name.endswith("-remove")]:
+        found.pop(name.removesuffix("-remove"), None)
+    return found
 
 
 def uuid_in(text: str) -> uuid.UUID | None:

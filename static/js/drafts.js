@@ -1,10 +1,12 @@
 // Half-typed answers survive a reload of this tab. Never secrets, never past the round, never after signing out.
+import { redraw } from "./shape.js";
+
 const PREFIX = "mrtr-draft:";
 const SENT = "mrtr-sent";
 const PASSED_OVER = new Set(["hidden", "password", "file", "submit", "button"]);
 let submitting = false;
 
-export function drafts(main) {
+export function drafts(main, enhance) {
   submitting = false;
   const form = main.querySelector("form[data-draft]");
   const key = form && PREFIX + form.dataset.draft;
@@ -12,17 +14,17 @@ export function drafts(main) {
   for (const leaving of document.querySelectorAll("[data-sign-out], [data-forget-draft]")) {
     leaving.addEventListener("submit", () => forget((name) => leaving.matches("[data-sign-out]") || name === key));
   }
-  if (form) keep(form, key, document.documentElement.dataset.drafts !== "off");
+  if (form) keep(form, key, document.documentElement.dataset.drafts !== "off", enhance);
 }
 
-function keep(form, key, allowed) {
+function keep(form, key, allowed, enhance) {
   let dirty = false;
   let timer = 0;
   const save = () => {
     clearTimeout(timer);
     if (dirty && allowed && !submitting) put(key, JSON.stringify(read(form)));
   };
-  if (allowed && !("bound" in form.dataset)) write(form, saved(key));
+  if (allowed && !("bound" in form.dataset)) bringBack(form, saved(key), enhance);
   form.addEventListener("input", () => {
     dirty = true;
     clearTimeout(timer);
@@ -53,8 +55,22 @@ function forgetOld(main) {
 
 function fields(form) {
   return [...form.elements].filter(
-    (field) => field.name && !PASSED_OVER.has(field.type) && !("secret" in field.dataset),
+    (field) => field.name && (!PASSED_OVER.has(field.type) || isShape(field)) && !("secret" in field.dataset),
   );
+}
+
+// Which entries and kinds are there: the server draws them again.
+const isShape = (field) => field.type === "hidden" && "structure" in field.dataset;
+
+function bringBack(form, values, enhance) {
+  const now = read(form);
+  const shapes = (of) => JSON.stringify(Object.entries(of).filter(([name]) => /-(in|items|branch|as)$/.test(name)).sort());
+  if (!("shape" in form.dataset) || !Object.keys(values).length || shapes(values) === shapes(now)) return write(form, values);
+  const body = new FormData();
+  for (const field of form.querySelectorAll("input[type=hidden]:not([data-structure])")) body.set(field.name, field.value);
+  for (const [name, all] of Object.entries(values)) for (const value of all) body.append(name, value);
+  body.set("do", "draft");
+  return redraw(form, body, enhance);
 }
 
 const isChecked = (field) => field.type === "radio" || field.type === "checkbox";

@@ -1,14 +1,14 @@
 // A page as a document, parsed by the browser: no strings of HTML in our hands (the policy forbids them anyway).
-// Null where the app is out of reach. Not counted as activity of the person.
-export function fetchPage(path) {
+// Null where the app is out of reach. Without a body it is not counted as activity of the person.
+export function fetchPage(path, body = null) {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
-    request.open("GET", path);
-    request.setRequestHeader("X-Mrtr-Poll", "1");
+    request.open(body ? "POST" : "GET", path);
+    if (!body) request.setRequestHeader("X-Mrtr-Poll", "1");
     request.responseType = "document";
     request.timeout = 20000;
     request.onload = () => resolve(request.response && { page: request.response, path: new URL(request.responseURL).pathname });
     request.onerror = request.ontimeout = () => resolve(null);
-    request.send();
+    request.send(body);
   });
 }

@@ -7,6 +7,7 @@ import { focusErrors } from "./errors.js";
 import { settleHistory } from "./posted.js";
 import { refresh } from "./refresh.js";
 import { resend } from "./resend.js";
+import { shape } from "./shape.js";
 import { steps } from "./steps.js";
 import { suggestions } from "./suggest.js";
 import { zones } from "./zone.js";
@@ -15,10 +16,11 @@ function enhance() {
   const main = document.querySelector("main");
   settleHistory(main);
   zones(main);
-  drafts(main); // before what looks at the chosen answers
+  drafts(main, enhance); // before what looks at the chosen answers
   decisions(main);
   steps(main);
   suggestions(main);
+  shape(main, enhance);
   copyButtons(main);
   focusErrors(main);
   resend(main);

@@ -26,8 +26,8 @@ from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
 from mrtr_web.runner import runner
 from mrtr_web.schema import read
-from mrtr_web.schema.parse import shown
-from mrtr_web.schema.spec import ABSENT, FieldSpec, Json, Kind, SchemaFault
+from mrtr_web.schema.places import Drawing, as_posted
+from mrtr_web.schema.spec import ABSENT, NESTED, FieldSpec, Json, Kind, SchemaFault
 from mrtr_web.sessions import SessionStore, Visitor
 
 Object = dict[str, Any]
@@ -181,15 +181,14 @@ def _posted_page(page: pages.Page) -> Object:
 
 def _posted(form: forms.StepForm, values: Object) -> Object:
     """The form as a browser would post it with these values, and something fitting for the others."""
-    data: Object = {}
-    for index, spec in enumerate(form.spec.fields):
-        value = values if form.spec.whole else values.get(spec.key, _sample(spec))
-        typed = shown(spec, value)
-        data[f"{form.prefix}-f{index}"] = list(typed.chosen) or typed.text
-    return data
+    given = {spec.key: _sample(spec) for spec in form.spec.fields} | values
+    drawn = Drawing(json=form.spec.may_be_json).value(form.spec.root, given)
+    return {f"{form.prefix}-{name}": posted for name, posted in as_posted(drawn).items()}
 
 
 def _sample(spec: FieldSpec) -> Json:
+    if spec.kind in NESTED:
+        return {part.key: _sample(part) for part in spec.parts()} if spec.kind is Kind.GROUP else []
     if spec.default is not ABSENT:
         return spec.default
     if spec.options:

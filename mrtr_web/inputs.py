@@ -1,0 +1,340 @@
+"""From a field spec to its Django field: one small class per kind. FIELDS is the register.
+
+A server's texts are hostile: everything shown goes through clean_text and is escaped by the templates.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from mrtr_web.readback import labelled
+from mrtr_web.schema.hints import hints
+from mrtr_web.schema.invalid import Invalid
+from mrtr_web.schema.labels import MAX_LABEL
+from mrtr_web.schema.parse import parse
+from mrtr_web.schema.places import Place
+from mrtr_web.schema.sentences import SENTENCES
+from mrtr_web.schema.spec import ABSENT, Absent, FieldSpec, Json, Kind
+from mrtr_web.schema.text import clean_text, one_line
+from mrtr_web.schema.words import autocomplete
+from mrtr_web.widgets import (
+    AnswerWidget,
+    Attrs,
+    CheckboxesWidget,
+    DateTimeWidget,
+    FileWidget,
+    JsonWidget,
+    PartWidget,
+    RadiosWidget,
+    SearchWidget,
+    SelectWidget,
+    TimeWidget,
+)
+
+MAX_HINT = 2_000
+MAX_MORE = 20_000
+MAX_RADIOS = 7
+SECRET_WARNING = gettext_noop(
+    "This looks like a secret, such as a password, key or card number. A server must not ask for one in a "
+    "form. Do not give it unless you are sure."
+)
+_LITERAL = {"spellcheck": "false", "autocapitalize": "none"}
+
+
+def say(code: str, params: Mapping[str, object]) -> str:
+    """The translated sentence of an Invalid, a Problem or a SchemaFault."""
+    cleaned = {name: clean_text(str(value), MAX_LABEL) for name, value in params.items()}
+    return _(SENTENCES[code]) % cleaned
+
+
+class AnswerBound(forms.BoundField):
+    form: Any
+
+    @property
+    def data(self) -> Any:
+        """What was posted; a part that was just added has its defaults instead."""
+        return self.place.typed
+
+    def value(self) -> Any:
+        return self.place.typed
+
+    @property
+    def place(self) -> Place:
+        place: Place = self.field.place  # type: ignore[attr-defined]
+        return place
+
+    @property
+    def parts(self) -> "list[AnswerBound]":
+        """The fields within this one, in order; what is fixed has none."""
+        return [self.form[part.name] for part in self.place.parts if part.spec.kind is not Kind.FIXED]
+
+    @property
+    def key(self) -> "AnswerBound | None":
+        """Of a map's entry: the field of its key."""
+        return self.form[self.place.key.name] if self.place.key else None
+
+    @property
+    def entry_id(self) -> str:
+        return self.place.name.rpartition("-")[2]
+
+    @property
+    def full_label(self) -> str:
+        """With the labels of what it stands in."""
+        labels = [self.form.fields[name].label for name in self.form.above[self.name]]
+        return " \u203a ".join(filter(None, [*labels, str(self.label)]))
+
+    @property
+    def aria_describedby(self) -> str | None:
+        warned = f"{self.auto_id}_warning " if getattr(self.field, "warning", "") else ""
+        return (warned + (super().aria_describedby or "")).strip() or None
+
+
+class AnswerField(forms.Field):
+    """A field whose cleaned value is exact JSON, or ABSENT."""
+
+    bound_field_class = AnswerBound
+
+    template_name: str | None = None
+
+    def __init__(self, place: Place, label: str) -> None:
+        spec = place.spec
+        self.spec = spec
+        self.place = place
+        self.first = place.typed
+        self.needed = spec.needs_answer
+        self.warning = _(SECRET_WARNING) if spec.secret else ""
+        self.more = _more(spec)
+        super().__init__(
+            required=spec.required,
+            label=label,
+            help_text=_help(spec),
+            initial=self.first,
+            widget=self.control(),
+            template_name=self.template_name,
+        )
+
+    def clean(self, value: Any) -> Json | Absent:
+        try:
+            return parse(self.spec, value)
+        except Invalid as error:
+            raise forms.ValidationError(self.sentence(error), code=error.code) from None
+
+    def sentence(self, error: Invalid) -> str:
+        return say(error.code, error.params)
+
+    def control(self) -> AnswerWidget:
+        return AnswerWidget(self.spec, self.first, {"class": "input", **self.attrs()})
+
+    def attrs(self) -> Attrs:
+        return {}
+
+    def secrecy(self) -> Attrs:
+        """data-secret tells the scripts that keep half-typed answers to leave this one alone."""
+        return {"autocomplete": "off", "data-secret": True} if self.spec.secret else {}
+
+
+class TextField(AnswerField):
+    def attrs(self) -> Attrs:
+        if self.spec.secret:
+            return {**_LITERAL, **self.secrecy()}
+        known = autocomplete(self.spec.key, self.spec.title)
+        return {"autocomplete": known} if known else {}
+
+
+class LiteralField(TextField):
+    def attrs(self) -> Attrs:
+        return dict(_LITERAL)
+
+
+class EmailField(TextField):
+    def attrs(self) -> Attrs:
+        # type=email would trim the text and rewrite foreign letters
+        return {"inputmode": "email", "autocomplete": "email", **_LITERAL}
+
+
+class UriField(TextField):
+    def attrs(self) -> Attrs:
+        return {"inputmode": "url", **_LITERAL}
+
+
+class DateField(AnswerField):
+    def attrs(self) -> Attrs:
+        return {"type": "date", "max": "9999-12-31"}
+
+
+class TimeField(AnswerField):
+    def control(self) -> AnswerWidget:
+        return TimeWidget(self.spec, self.first, {"class": "input"})
+
+
+class DateTimeField(AnswerField):
+    def control(self) -> AnswerWidget:
+        return DateTimeWidget(self.spec, self.first, {"class": "input"})
+
+
+class NumberField(AnswerField):
+    inputmode = "decimal"
+
+    def attrs(self) -> Attrs:
+        """The number pads of phones have no minus sign."""
+        low = self.spec.minimum
+        mode = self.inputmode if low is not None and low >= 0 else "text"
+        return {"inputmode": mode, **_LITERAL, **self.secrecy()}
+
+
+class IntegerField(NumberField):
+    inputmode = "numeric"
+
+    def sentence(self, error: Invalid) -> str:
+        """A comma in a whole number is no question of how decimals are written."""
+        return say("integer_comma" if error.code == "number_comma" else error.code, error.params)
+
+
+class ChoiceField(AnswerField):
+    def choices(self) -> list[tuple[str, str]]:
+        return labelled(self.spec)
+
+    def control(self) -> AnswerWidget:
+        if self.spec.is_searched:
+            return SearchWidget(self.spec, self.first, {"class": "input", "autocomplete": "off"}, labelled(self.spec))
+        choices = self.choices()
+        if len(choices) > MAX_RADIOS:
+            empty = _("No answer") if self.spec.may_be_empty else _("Choose one")
+            return SelectWidget(self.spec, self.first, {"class": "input"}, [("", empty), *choices])
+        empty_choice = [("", _("No answer"))] if self.spec.may_be_empty else []
+        return RadiosWidget(self.spec, self.first, {}, [*choices, *empty_choice])
+
+
+class BooleanField(ChoiceField):
+    def choices(self) -> list[tuple[str, str]]:
+        return [("true", _("Yes")), ("false", _("No"))]
+
+
+class ChoicesField(AnswerField):
+    def control(self) -> AnswerWidget:
+        return CheckboxesWidget(self.spec, self.first, {}, labelled(self.spec))
+
+
+class FileField(AnswerField):
+    def control(self) -> AnswerWidget:
+        return FileWidget(self.spec, self.first, {"class": "input"})
+
+
+class JsonField(AnswerField):
+    def control(self) -> AnswerWidget:
+        return JsonWidget(self.spec, self.first, {"class": "input", **self.attrs()}, self.place)
+
+    def attrs(self) -> Attrs:
+        return {**_LITERAL, **self.secrecy()}
+
+
+class PartField(AnswerField):
+    """A part that is made of others: it has no text of its own."""
+
+    template_name = "forms/part.html"
+
+    def control(self) -> AnswerWidget:
+        return PartWidget(self.spec, self.first, {})
+
+    def clean(self, value: Any) -> Json | Absent:
+        return ABSENT
+
+    @property
+    def offers_blank(self) -> bool:
+        """Whether an empty list or object can be meant: where it was one before."""
+        return self.spec.may_be_empty and self.place.typed.blank
+
+
+class UnionField(PartField):
+    def clean(self, value: Any) -> Json | Absent:
+        if self.place.branch is None and not self.spec.may_be_empty:
+            raise forms.ValidationError(say("choose_branch", {}), code="choose_branch")
+        return ABSENT
+
+    @property
+    def beside(self) -> list[tuple[str, str]]:
+        """What was typed for the other branches, as hidden inputs."""
+        return [(name, value) for name, values in self.place.beside.items() for value in values]
+
+    @property
+    def branches(self) -> list[tuple[str, str, bool]]:
+        """What is posted for each, what people read, and whether it is chosen."""
+        chosen = self.place.branch
+        empty = [("", _("No answer"), chosen is None)] if self.spec.may_be_empty else []
+        return [*((str(n), label, n == chosen) for n, label in enumerate(branch_labels(self.spec))), *empty]
+
+
+FIELDS: Mapping[Kind, type[AnswerField]] = {
+    Kind.TEXT: TextField,
+    Kind.LONG_TEXT: TextField,
+    Kind.EMAIL: EmailField,
+    Kind.URI: UriField,
+    Kind.UUID: LiteralField,
+    Kind.DATE: DateField,
+    Kind.TIME: TimeField,
+    Kind.DATE_TIME: DateTimeField,
+    Kind.NUMBER: NumberField,
+    Kind.INTEGER: IntegerField,
+    Kind.BOOLEAN: BooleanField,
+    Kind.CHOICE: ChoiceField,
+    Kind.CHOICES: ChoicesField,
+    Kind.JSON: JsonField,
+    Kind.FILE: FileField,
+    Kind.GROUP: PartField,
+    Kind.LIST: PartField,
+    Kind.TUPLE: PartField,
+    Kind.MAP: PartField,
+    Kind.UNION: UnionField,
+}
+_KIND_LABELS = {
+    Kind.TEXT: gettext_noop("Text"),
+    Kind.LONG_TEXT: gettext_noop("Text"),
+    Kind.EMAIL: gettext_noop("Email address"),
+    Kind.URI: gettext_noop("Web address"),
+    Kind.UUID: gettext_noop("Identifier (UUID)"),
+    Kind.DATE: gettext_noop("Date"),
+    Kind.TIME: gettext_noop("Time"),
+    Kind.DATE_TIME: gettext_noop("Date and time"),
+    Kind.FILE: gettext_noop("File"),
+    Kind.NUMBER: gettext_noop("Number"),
+    Kind.INTEGER: gettext_noop("Whole number"),
+    Kind.BOOLEAN: gettext_noop("Yes or no"),
+    Kind.CHOICE: gettext_noop("One of a list"),
+    Kind.CHOICES: gettext_noop("Some of a list"),
+    Kind.JSON: gettext_noop("Anything else, as JSON"),
+    Kind.GROUP: gettext_noop("Several fields"),
+    Kind.LIST: gettext_noop("List"),
+    Kind.TUPLE: gettext_noop("List"),
+    Kind.MAP: gettext_noop("Named values"),
+    Kind.UNION: gettext_noop("One of several kinds"),
+}
+
+
+def branch_labels(spec: FieldSpec) -> list[str]:
+    """What people read for the branches of a union: the title, else the constant that tells it, else its kind."""
+    found: list[str] = []
+    for number, branch in enumerate(spec.parts(), start=1):
+        label = one_line(clean_text(branch.title or _telling(branch), MAX_LABEL)) or _(_KIND_LABELS[branch.kind])
+        found.append(label if label not in found else f"{label} ({number})")
+    return found
+
+
+def _telling(branch: FieldSpec) -> str:
+    fixed = [part for part in branch.parts() if part.kind is Kind.FIXED] if branch.kind is Kind.GROUP else []
+    return fixed[0].options[0].label if fixed else ""
+
+
+def _help(spec: FieldSpec) -> str:
+    """The description, with runs of empty lines closed up, and what the schema asks."""
+    lines = (line.strip() for line in clean_text(spec.description, MAX_HINT).split("\n"))
+    said = (say(code, params) for code, params in hints(spec))
+    return "\n".join(line for line in (*lines, *said) if line)
+
+
+def _more(spec: FieldSpec) -> str:
+    """Texts that were cut, as far as anyone would read them."""
+    cut = [text for text, limit in ((spec.title, MAX_LABEL), (spec.description, MAX_HINT)) if len(text) > limit]
+    return "\n".join(clean_text(text, MAX_MORE) for text in cut)

@@ -1,0 +1,80 @@
+"""Changes to the shape of a form that is being filled in: from what was posted to what is drawn next.
+
+Nothing that was typed is judged here, and nothing is lost but what was taken away on purpose.
+"""
+
+import re
+
+from mrtr_web.schema.invalid import Invalid
+from mrtr_web.schema.jsontext import read_json, write_json
+from mrtr_web.schema.places import Drawing, Place, Posted, as_posted, as_typed, value_of, walk
+from mrtr_web.schema.spec import Absent, FormSpec, Json
+
+_DO = re.compile(r"(add|remove|branch|json|form) (f[0-9]*(?:-b?[0-9]+)*)")
+
+
+def edited(spec: FormSpec, posted: Posted, do: str) -> Posted:
+    """What is posted for the form after `do`, a verb and a place's name; as it was where that makes no sense.
+
+    Raises Invalid where a JSON text cannot become fields again, and SchemaTooLarge.
+    """
+    match = _DO.fullmatch(do)
+    root = Drawing(json=True).posted(spec.root, posted)
+    place = next((each for each in walk(root) if match and each.name == match[2]), None)
+    if match is None or place is None:
+        return posted
+    match match[1]:
+        case "add":
+            return _added(place, posted)
+        case "remove":
+            return _removed(root, place, posted)
+        case "json":
+            return _replaced(posted, place.name, _as_json(place))
+        case "form":
+            return _replaced(posted, place.name, as_posted(_as_fields(place)))
+    return posted
+
+
+def plainly(place: Place) -> Json | Absent:
+    """The value as far as it goes: what is no answer yet stands in it as it was typed."""
+    return value_of(place, as_typed)
+
+
+def _added(place: Place, posted: Posted) -> Posted:
+    if place.may_go:
+        return {**posted, f"{place.name}-in": ["new"]}
+    return {**posted, f"{place.name}-items": [*posted.get(f"{place.name}-items", ()), place.next_id()]}
+
+
+def _removed(root: Place, place: Place, posted: Posted) -> Posted:
+    above = next((each for each in walk(root) if each.repeats and place in each.parts), None)
+    left = _replaced(posted, place.name, {})
+    if above is None:
+        return left
+    ids = [part.name.rpartition("-")[2] for part in above.parts if part is not place]
+    return {**left, f"{above.name}-items": ids}
+
+
+def _replaced(posted: Posted, name: str, by: Posted) -> Posted:
+    """Without everything that was posted for a place, and with something else for it."""
+    start = name if name == "f" else f"{name}-"
+    return {each: given for each, given in posted.items() if each != name and not each.startswith(start)} | dict(by)
+
+
+def _as_json(place: Place) -> Posted:
+    value = plainly(place)
+    text = "" if isinstance(value, Absent) else write_json(value)
+    return {place.name: [text], f"{place.name}-as": ["json"]}
+
+
+def _as_fields(place: Place) -> Place:
+    spec = place.instead_of
+    if spec is None:
+        raise Invalid("json_no_form")
+    if not place.typed.text:
+        return Drawing(json=True).fresh(spec, place.name)
+    value = read_json(place.typed.text)
+    drawn = Drawing(json=True).value(spec, value, place.name)
+    if drawn.spec.kind != spec.kind:
+        raise Invalid("json_no_form")
+    return drawn
