@@ -15,12 +15,15 @@ from django.utils.translation import gettext as _
 
 from mrtr_web.inputs import FIELDS, branch_labels, say
 from mrtr_web.readback import Row, told
+from mrtr_web.schema import dates
 from mrtr_web.schema.check import Problem
 from mrtr_web.schema.labels import MAX_LABEL
 from mrtr_web.schema.places import ROOT, Drawing, Place, Posted, find, value_of, walk
 from mrtr_web.schema.spec import ABSENT, FieldSpec, FormSpec, Json, Kind, SchemaTooLarge
 from mrtr_web.schema.text import clean_text, one_line
-from mrtr_web.widgets import COMPANIONS, Data, values
+from mrtr_web.widgets import COMPANIONS, Data, DateTimeWidget, values
+
+MAX_ZONE_LISTS = 3
 
 
 def build(
@@ -57,6 +60,14 @@ class StepForm(forms.Form):
                 continue
             self.above[place.name] = above
             self.fields[place.name] = FIELDS[place.spec.kind](place, label)
+        self._share_zones()
+
+    def _share_zones(self) -> None:
+        """A list of all time zones beside each of many fields would be most of the page."""
+        widgets = [field.widget for field in self.fields.values() if isinstance(field.widget, DateTimeWidget)]
+        self.zones = dates.zones() if len(widgets) > MAX_ZONE_LISTS else ()
+        for widget in widgets:
+            widget.zone_list = f"{self.prefix}-zones" if self.zones else ""
 
     def _drawn(self, posted: Posted | None, initial: Mapping[str, Json] | None) -> Place:
         """A tool's input that is too large for a page is written as JSON."""

@@ -250,7 +250,7 @@ class PartField(AnswerField):
 
 class UnionField(PartField):
     def clean(self, value: Any) -> Json | Absent:
-        if self.place.branch is None and not self.spec.may_be_empty:
+        if self.place.needs_branch:
             raise forms.ValidationError(say("choose_branch", {}), code="choose_branch")
         return ABSENT
 

@@ -46,13 +46,17 @@ class DateTimeWidget(AnswerWidget):
 
     template_name = "forms/date_time.html"
     use_fieldset = True
+    zone_list = ""
+    """The id of a list of zones that many fields share; "" where this one has its own."""
 
     def more_context(self, typed: Typed) -> dict[str, Any]:
         zone = typed.zone or self.first.zone
-        zones = dates.zones() if zone in dates.zones() else (zone, *dates.zones())
+        listed = () if self.zone_list else dates.zones()
+        zones = listed if zone in listed or self.zone_list else (zone, *listed)
         return {
             "type": "datetime-local" if not typed.text or dates.is_local(typed.text) else "text",
             "zone": zone,
+            "zone_list": self.zone_list,
             "zones": [(name, name.replace("_", " ")) for name in zones],
             "folds": dates.offsets(typed.text, zone),
         }

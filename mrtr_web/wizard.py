@@ -181,10 +181,11 @@ def wait(launched: Launched) -> None:
 def earlier_values(visitor: Visitor, row: Flow, operation: operations.Operation) -> Object | None:
     """The inputs that a flow was started with, to pre-fill a new start. None where they cannot be read here."""
     try:
-        values = operation.values(open_flow(visitor, row.pk)[1].params)
+        record = open_flow(visitor, row.pk)[1]
     except Unreadable:
         return None
-    return secrecy.values_without(values, secrecy.of_input(operation.schema))
+    values = secrecy.values_without(operation.values(record.params), secrecy.of_input(operation.schema))
+    return secrecy.values_without(values, secrecy.of_input(record.input_schema))
 
 
 def _keys(visitor: Visitor) -> vault.Keys:

@@ -23,14 +23,17 @@ def edited(spec: FormSpec, posted: Posted, do: str) -> Posted:
     place = next((each for each in walk(root) if match and each.name == match[2]), None)
     if match is None or place is None:
         return posted
+    above = next((each for each in walk(root) if each.repeats and place in each.parts), None)
     match match[1]:
-        case "add":
+        case "add" if place.may_go or place.repeats:
             return _added(place, posted)
-        case "remove":
-            return _removed(root, place, posted)
-        case "json":
+        case "remove" if above is not None:
+            return _without_entry(above, place, posted)
+        case "remove" if place.may_go:
+            return _replaced(posted, place.name, {})
+        case "json" if not place.is_leaf:
             return _replaced(posted, place.name, _as_json(place))
-        case "form":
+        case "form" if place.instead_of is not None:
             return _replaced(posted, place.name, as_posted(_as_fields(place)))
     return posted
 
@@ -46,13 +49,9 @@ def _added(place: Place, posted: Posted) -> Posted:
     return {**posted, f"{place.name}-items": [*posted.get(f"{place.name}-items", ()), place.next_id()]}
 
 
-def _removed(root: Place, place: Place, posted: Posted) -> Posted:
-    above = next((each for each in walk(root) if each.repeats and place in each.parts), None)
-    left = _replaced(posted, place.name, {})
-    if above is None:
-        return left
+def _without_entry(above: Place, place: Place, posted: Posted) -> Posted:
     ids = [part.name.rpartition("-")[2] for part in above.parts if part is not place]
-    return {**left, f"{above.name}-items": ids}
+    return {**_replaced(posted, place.name, {}), f"{above.name}-items": ids}
 
 
 def _replaced(posted: Posted, name: str, by: Posted) -> Posted:
@@ -68,9 +67,7 @@ def _as_json(place: Place) -> Posted:
 
 
 def _as_fields(place: Place) -> Place:
-    spec = place.instead_of
-    if spec is None:
-        raise Invalid("json_no_form")
+    spec = place.instead_of or place.spec
     if not place.typed.text:
         return Drawing(json=True).fresh(spec, place.name)
     value = read_json(place.typed.text)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mrtr_web.schema.invalid import Invalid
-from mrtr_web.schema.jsontext import write_json
+from mrtr_web.schema.jsontext import same, write_json
 from mrtr_web.schema.parse import parse, shown
 from mrtr_web.schema.spec import (
     ABSENT,
@@ -67,7 +67,11 @@ class Place:
     @property
     def may_go(self) -> bool:
         """Whether the whole part can be left out, or added, with one button."""
-        return self.spec.kind in (Kind.GROUP, Kind.TUPLE) and self.spec.may_be_empty
+        return not _always_there(self.spec)
+
+    @property
+    def needs_branch(self) -> bool:
+        return self.spec.kind is Kind.UNION and self.branch is None and not self.spec.may_be_empty
 
     def next_id(self) -> str:
         return str(max((int(part.name.rpartition("-")[2]) for part in self.parts), default=-1) + 1)
@@ -88,10 +92,10 @@ class Drawing:
         if spec.default is not ABSENT:
             return self.value(spec, spec.default, name, level)
         self._count(spec)
-        place = Place(spec, name, there=not spec.may_be_empty)
+        place = Place(spec, name, there=_always_there(spec))
         if spec.kind in (Kind.GROUP, Kind.TUPLE) and place.there:
             place.parts = tuple(self.fresh(part, member(name, n), level + 1) for n, part in enumerate(spec.parts()))
-        elif place.repeats and place.there:
+        elif place.repeats and not spec.may_be_empty:
             first = min(spec.min_items or 0, MAX_FIRST_ENTRIES)
             place.parts = tuple(self._new_entry(spec, name, str(n), level) for n in range(first))
         return place
@@ -122,7 +126,7 @@ class Drawing:
         if spec.kind not in NESTED:
             return self._leaf(spec, name, read_typed(posted, name))
         self._count(spec)
-        place = Place(spec, name, read_typed(posted, name), there=not spec.may_be_empty)
+        place = Place(spec, name, read_typed(posted, name), there=_always_there(spec))
         match spec.kind:
             case Kind.UNION:
                 self._posted_union(place, posted, level)
@@ -196,7 +200,7 @@ class Drawing:
 
     def _empty(self, spec: FieldSpec, name: str, level: int) -> Place:
         """Left out, or with nothing in it where it cannot be left out."""
-        place = Place(spec, name, there=not spec.may_be_empty)
+        place = Place(spec, name, there=_always_there(spec))
         if spec.kind in (Kind.GROUP, Kind.TUPLE) and place.there:
             parts = enumerate(spec.parts())
             place.parts = tuple(self.value(part, ABSENT, member(name, n), level + 1) for n, part in parts)
@@ -239,8 +243,9 @@ class Drawing:
         return tuple(found)
 
     def _chosen(self, spec: FieldSpec, value: Json, name: str, level: int) -> tuple[int, Place]:
-        """The first branch that shows all of the value in fields, else the first that shows it at all."""
-        second: tuple[int, Place] | None = None
+        """The first branch that gives the value back from fields, else with JSON in it, else that shows it at all."""
+        whole: tuple[int, Place] | None = None
+        shows: tuple[int, Place] | None = None
         for n, branch in enumerate(spec.parts()):
             left = self.fields, self.nested, self.options
             try:
@@ -248,12 +253,15 @@ class Drawing:
             except Invalid:
                 self.fields, self.nested, self.options = left
                 continue
-            if place.spec.kind is not Kind.JSON and not any(part.spec.kind is Kind.JSON for part in walk(place)):
-                return n, place
-            second = second or (n, place)
-        if second is None:
+            shows = shows or (n, place)
+            if _gives(place, value):
+                whole = whole or (n, place)
+                if not any(part.spec.kind is Kind.JSON for part in walk(place)):
+                    return n, place
+        found = whole or shows
+        if found is None:
             raise Invalid("mismatch")
-        return second
+        return found
 
     def _spec(self, spec: FieldSpec, level: int) -> FieldSpec:
         return json_spec(spec) if level >= MAX_LEVELS and spec.kind in NESTED else spec
@@ -350,6 +358,17 @@ def _sends_empty(place: Place) -> bool:
     return place.typed.blank or not place.spec.may_be_empty
 
 
+def _gives(place: Place, value: Json | Absent) -> bool:
+    """Whether the value comes back from this place as it is drawn."""
+    if any(part.needs_branch for part in walk(place)):
+        return False
+    try:
+        given = value_of(place, lambda leaf: parse(leaf.spec, leaf.typed))
+    except Invalid:
+        return False
+    return not isinstance(given, Absent) and not isinstance(value, Absent) and same(given, value)
+
+
 def as_typed(place: Place) -> Json | Absent:
     """The value of one field as far as it is one; else the text as it was typed."""
     try:
@@ -406,8 +425,12 @@ def member(name: str, index: int) -> str:
     return f"{name}{index}" if name == ROOT else f"{name}-{index}"
 
 
+def _always_there(spec: FieldSpec) -> bool:
+    return spec.kind not in (Kind.GROUP, Kind.TUPLE) or not spec.may_be_empty
+
+
 def _ids(posted: Posted, name: str) -> list[str]:
-    return [id_ for id_ in dict.fromkeys(posted.get(f"{name}-items", ())) if _ID.fullmatch(id_)][:MAX_FIELDS]
+    return [id_ for id_ in dict.fromkeys(posted.get(f"{name}-items", ())) if _ID.fullmatch(id_)]
 
 
 def _is_in(name: str, start: str) -> bool:

@@ -15,14 +15,14 @@ def hidden(spec: FieldSpec, value: Json, mask: str | Absent, depth: int = MAX_DE
     """The value with each secret replaced by `mask`, or left out. Raises SchemaTooLarge."""
     if spec.secret:
         return mask
-    if depth <= 0 or not isinstance(value, dict | list):
-        return value
-    if spec.kind is Kind.UNION:
+    if depth > 0 and spec.kind is Kind.UNION:
         for branch in spec.parts():
             found = hidden(branch, value, mask, depth - 1)
             if isinstance(found, Absent):
                 return found
             value = found
+        return value
+    if depth <= 0 or not isinstance(value, dict | list):
         return value
     if isinstance(value, dict):
         return _without_absent({key: hidden(_of_key(spec, key), part, mask, depth - 1) for key, part in value.items()})

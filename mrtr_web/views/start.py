@@ -124,7 +124,8 @@ class StartPage:
     def _earlier(self) -> Context | None:
         again = uuid_in(self.request.GET.get("again", ""))
         row = wizard.flow_of(self.request.user.pk, again) if again else None
-        if row is not None and row.server_id == self.operation.server.pk:
+        same = (self.operation.server.pk, self.operation.method, self.operation.name)
+        if row is not None and (row.server_id, row.method, row.name) == same:
             return wizard.earlier_values(self.request.visitor, row, self.operation)
         uri = self.request.GET.get("uri", "") if self.kind == "resources" else ""
         return self.operation.values({"uri": uri}) if uri and uri != self.operation.name else None
