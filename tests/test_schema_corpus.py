@@ -68,8 +68,16 @@ def returned(schema: Any, value: Any) -> str:
 
 
 def text_of(value: Any) -> str:
-    """JSON with sorted keys: their order means nothing."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+    """JSON with sorted keys, as their order means nothing; 1.0 is written as 1, which is the same number."""
+    return json.dumps(_numbers(value), sort_keys=True, ensure_ascii=False)
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _numbers(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return list(map(_numbers, value))
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def test_hardly_anything_has_to_be_written_as_json() -> None:

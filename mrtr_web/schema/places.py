@@ -2,7 +2,8 @@
 
 A place comes from a value, from the schema's defaults, or from what was posted. Its name is that of its input: f for
 the whole, f0 for its first member, f0-2 for that one's third member or the entry with the id 2, f0-b1 for a branch.
-What is posted beside it: -in (this part was drawn), -items (ids of entries, in order), -branch, -key, -as (json).
+What is posted beside it: -in (an optional part is there), -items (ids of entries, in order), -branch, -drawn (an entry
+or branch was drawn before), -key, -as (json).
 """
 
 import re
@@ -154,13 +155,13 @@ class Drawing:
         }
         if start:
             place.branch = int(chosen)
-            draw = self.posted if f"{start}-in" in posted else None
+            draw = self.posted if f"{start}-drawn" in posted else None
             spec = branches[place.branch]
             place.parts = (draw(spec, posted, start, level + 1) if draw else self.fresh(spec, start, level + 1),)
 
     def _posted_entry(self, spec: FieldSpec, posted: Posted, name: str, id_: str, level: int) -> Place:
         entry = f"{name}-{id_}"
-        if f"{entry}-in" not in posted:
+        if f"{entry}-drawn" not in posted:
             return self._new_entry(spec, name, id_, level)
         place = self.posted(spec.parts()[0], posted, entry, level + 1)
         if spec.kind is Kind.MAP:
@@ -243,7 +244,7 @@ class Drawing:
         return tuple(found)
 
     def _chosen(self, spec: FieldSpec, value: Json, name: str, level: int) -> tuple[int, Place]:
-        """The first branch that gives the value back from fields, else with JSON in it, else that shows it at all."""
+        """The first branch that gives the value back from fields, else with JSON in it, else whose constants fit."""
         whole: tuple[int, Place] | None = None
         shows: tuple[int, Place] | None = None
         for n, branch in enumerate(spec.parts()):
@@ -253,7 +254,7 @@ class Drawing:
             except Invalid:
                 self.fields, self.nested, self.options = left
                 continue
-            shows = shows or (n, place)
+            shows = shows or ((n, place) if any(part.spec.kind is Kind.FIXED for part in place.parts) else None)
             if _gives(place, value):
                 whole = whole or (n, place)
                 if not any(part.spec.kind is Kind.JSON for part in walk(place)):
@@ -393,10 +394,12 @@ def as_posted(place: Place) -> dict[str, list[str]]:
         found[f"{name}-items"] = [part.name.rpartition("-")[2] for part in place.parts]
     if place.branch is not None:
         found[f"{name}-branch"] = [str(place.branch)]
-    if place.there:
+    if place.there and place.may_go:
         found[f"{name}-in"] = ["1"]
     for part in place.parts:
         found |= as_posted(part)
+        if place.repeats or place.spec.kind is Kind.UNION:
+            found[f"{part.name}-drawn"] = ["1"]
     return found
 
 

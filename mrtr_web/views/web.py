@@ -19,7 +19,7 @@ from mrtr_web.sessions import GatedRequest, Visitor
 P = ParamSpec("P")
 OURS = frozenset({"csrfmiddlewaretoken", "flow", "round", "leg", "schema", "again", "change", "do", "fill"})
 """Names of hidden inputs: not something that a person typed."""
-COMPANIONS = ("-zone", "-fold", "-blank", "-action", "-in", "-items", "-branch", "-as", "-name", "-remove")
+COMPANIONS = ("-zone", "-fold", "-blank", "-action", "-in", "-drawn", "-items", "-branch", "-as", "-name", "-remove")
 """Ends of names of inputs that stand beside one that a person typed in."""
 
 

@@ -64,7 +64,7 @@ const isShape = (field) => field.type === "hidden" && "structure" in field.datas
 
 function bringBack(form, values, enhance) {
   const now = read(form);
-  const shapes = (of) => JSON.stringify(Object.entries(of).filter(([name]) => /-(in|items|branch|as)$/.test(name)).sort());
+  const shapes = (of) => JSON.stringify(Object.entries(of).filter(([name]) => /-(in|drawn|items|branch|as)$/.test(name)).sort());
   if (!("shape" in form.dataset) || !Object.keys(values).length || shapes(values) === shapes(now)) return write(form, values);
   const body = new FormData();
   for (const field of form.querySelectorAll("input[type=hidden]:not([data-structure])")) body.set(field.name, field.value);
