@@ -17,8 +17,9 @@ from mrtr_web.inputs import FIELDS, branch_labels, say
 from mrtr_web.readback import Row, told
 from mrtr_web.schema import dates
 from mrtr_web.schema.check import Problem
+from mrtr_web.schema.drawing import Drawing
 from mrtr_web.schema.labels import MAX_LABEL
-from mrtr_web.schema.places import ROOT, Drawing, Place, Posted, find, value_of, walk
+from mrtr_web.schema.places import ROOT, Place, Posted, find, value_of, walk
 from mrtr_web.schema.spec import ABSENT, FieldSpec, FormSpec, Json, Kind, SchemaTooLarge
 from mrtr_web.schema.text import clean_text, one_line
 from mrtr_web.widgets import COMPANIONS, Data, DateTimeWidget, values

@@ -100,6 +100,7 @@ def test_what_is_on_offer(desk: Desk) -> None:
         "redeem_voucher": "Redeem a voucher",
         "plan_walk": "Plan a walk",
         "show_result": "Every kind of result",
+        "arrange_outing": "Arrange an outing",
     }
     assert [prompt["name"] for prompt in desk.listing("prompts/list")] == ["packing_list", "directions"]
     templates = desk.listing("resources/templates/list")

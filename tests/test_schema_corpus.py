@@ -10,8 +10,9 @@ import pytest
 
 from mrtr_web.forms import build
 from mrtr_web.schema.check import check
+from mrtr_web.schema.drawing import Drawing
 from mrtr_web.schema.jsontext import write_json
-from mrtr_web.schema.places import Drawing, as_posted, walk
+from mrtr_web.schema.places import as_posted, walk
 from mrtr_web.schema.read import read_input
 from mrtr_web.schema.spec import NESTED, FieldSpec, Kind
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mrtr_web.schema.places import Drawing
+from mrtr_web.schema.drawing import Drawing
 from mrtr_web.schema.read import read_elicitation, read_input
 from mrtr_web.schema.spec import ABSENT, FieldSpec, FormSpec, Kind, SchemaFault, SchemaTooLarge, flat
 

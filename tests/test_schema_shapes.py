@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from mrtr_web.forms import StepForm, build
 from mrtr_web.schema import prefill
 from mrtr_web.schema.check import check
+from mrtr_web.schema.drawing import Drawing
 from mrtr_web.schema.edits import edited, plainly
 from mrtr_web.schema.invalid import Invalid
-from mrtr_web.schema.places import Drawing, as_posted, walk
+from mrtr_web.schema.places import as_posted, walk
 from mrtr_web.schema.read import read_input
 from mrtr_web.schema.secrets import hidden
 from mrtr_web.schema.spec import ABSENT, Json, SchemaTooLarge
@@ -269,7 +270,8 @@ def test_a_link_takes_no_secret_along_in_json_either() -> None:
 
 
 VALUE = {
-    "city": "Lyon & Köln", "nights": -3, "late": True, "tags": ["", "a=b"], "size": "m", "where": {"street": "x\ny", "zip": 0},
+    "city": "Lyon & Köln", "nights": -3, "late": True, "tags": ["", "a=b"], "size": "m",
+    "where": {"street": "x\ny", "zip": 0},
     "guests": [{"name": "Ada", "age": 1}], "labels": {"a.b": "c"},
     "shape": {"kind": "circle", "radius": 1.5},
     "a.b": "~", "password": "hunter2", "auth": {"api_key": "k", "user": "u"}, "any": [1, {"x": None}],

@@ -5,7 +5,7 @@ import hashlib
 from mcp.server.mcpserver import MCPServer, RequestStateSecurity
 from starlette.types import ASGIApp
 
-from mrtr_web.demo import desk, gallery, pages, suite
+from mrtr_web.demo import desk, gallery, outing, pages, suite
 from mrtr_web.demo.payments import Payments
 from mrtr_web.demo.people import Door, principal
 from mrtr_web.demo.store import Store
@@ -45,6 +45,7 @@ def build(
     Walks(pages_host).add_to(server)
     desk.add_to(server)
     gallery.add_to(server)
+    outing.add_to(server)
     if with_suite:
         suite.add_to(server)
     return Door(server.streamable_http_app(stateless_http=True))

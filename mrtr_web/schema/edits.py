@@ -5,9 +5,10 @@ Nothing that was typed is judged here, and nothing is lost but what was taken aw
 
 import re
 
+from mrtr_web.schema.drawing import Drawing
 from mrtr_web.schema.invalid import Invalid
 from mrtr_web.schema.jsontext import read_json, write_json
-from mrtr_web.schema.places import Drawing, Place, Posted, as_posted, as_typed, value_of, walk
+from mrtr_web.schema.places import Place, Posted, as_posted, as_typed, value_of, walk
 from mrtr_web.schema.spec import Absent, FormSpec, Json
 
 _DO = re.compile(r"(add|remove|branch|json|form) (f[0-9]*(?:-b?[0-9]+)*)")

@@ -14,9 +14,9 @@ from mrtr_web import catalog, completion, forms, operations, pages, wizard
 from mrtr_web.inputs import say
 from mrtr_web.operations import Operation
 from mrtr_web.schema import prefill, read
+from mrtr_web.schema.drawing import Drawing
 from mrtr_web.schema.edits import edited, plainly
 from mrtr_web.schema.invalid import Invalid
-from mrtr_web.schema.places import Drawing
 from mrtr_web.schema.spec import Absent, FormSpec, Json, SchemaFault, SchemaTooLarge
 from mrtr_web.views.catalog import refreshed
 from mrtr_web.views.web import SignedIn, lost_post, posted, signed_in, uuid_in

@@ -26,7 +26,8 @@ from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
 from mrtr_web.runner import runner
 from mrtr_web.schema import read
-from mrtr_web.schema.places import Drawing, as_posted
+from mrtr_web.schema.drawing import Drawing
+from mrtr_web.schema.places import as_posted
 from mrtr_web.schema.spec import ABSENT, NESTED, FieldSpec, Json, Kind, SchemaFault
 from mrtr_web.sessions import SessionStore, Visitor
 
