@@ -75,7 +75,7 @@ class FileWidget(AnswerWidget):
     template_name = "forms/file.html"
 
     def more_context(self, typed: Typed) -> dict[str, Any]:
-        return {"kept_bytes": len(typed.text) * 3 // 4}
+        return {"kept_bytes": len(typed.text) * 3 // 4 - typed.text[-2:].count("=")}
 
 
 class JsonWidget(AnswerWidget):

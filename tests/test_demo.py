@@ -107,12 +107,12 @@ def test_what_is_on_offer(desk: Desk) -> None:
     assert [template["uriTemplate"] for template in templates] == ["trip://{reference}/itinerary"]
 
 
-def test_every_input_has_a_title_and_the_schema_is_flat(desk: Desk) -> None:
+def test_every_input_has_a_title_and_all_but_one_schema_is_flat(desk: Desk) -> None:
     for tool in desk.listing("tools/list"):
         assert tool["description"]
         for schema in tool["inputSchema"]["properties"].values():
             assert schema["title"]
-            assert schema["type"] in ("string", "integer")
+            assert tool["name"] == "arrange_outing" or schema["type"] in ("string", "integer")
 
 
 KINDS: dict[str, dict[str, Any]] = {

@@ -24,7 +24,8 @@ function keep(form, key, allowed, enhance) {
     clearTimeout(timer);
     if (dirty && allowed && !submitting) put(key, JSON.stringify(read(form)));
   };
-  if (allowed && !("bound" in form.dataset)) bringBack(form, saved(key), enhance);
+  const byLink = "address" in form.dataset || ("shape" in form.dataset && location.hash.includes("="));
+  if (allowed && !byLink && !("bound" in form.dataset)) bringBack(form, saved(key), enhance);
   form.addEventListener("input", () => {
     dirty = true;
     clearTimeout(timer);
