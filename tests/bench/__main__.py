@@ -13,9 +13,23 @@ import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import tests.env  # noqa: F401  settings, before Django reads them
 
+_GUEST = {"properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name"]}
+FORMS: dict[str, Any] = {
+    "build and render a form of 100 fields": {
+        "properties": {f"f{n}": {"type": "string", "title": "T"} for n in range(100)}
+    },
+    "build and render 50 entries of 2 fields": {
+        "properties": {"guests": {"type": "array", "items": _GUEST, "default": [{"name": "Ada", "age": 1}] * 50}}
+    },
+    "build and render a choice of 5,000 options": {"properties": {"c": {"enum": [f"Option {n}" for n in range(5000)]}}},
+    "build and render 5,000 boxes to tick": {
+        "properties": {"c": {"type": "array", "items": {"enum": [f"Option {n}" for n in range(5000)]}}}
+    },
+}
 PAIRS = 100
 WARM_UP = 10
 
@@ -42,12 +56,12 @@ def _pure() -> None:
     blob = vault.close(record, keys, binding)
     _report("seal a record of 64 kB", _timed(lambda: vault.close(record, keys, binding), 200))
     _report("open a record of 64 kB", _timed(lambda: vault.open_record(blob, keys, binding), 200))
-    schema = {"type": "object", "properties": {f"f{n}": {"type": "string", "title": "T"} for n in range(100)}}
 
-    def draw() -> None:
-        str(forms.build(read.read_elicitation(schema), prefix="s0", data=None, initial=None, zone="UTC"))
+    def drawing(schema: Any) -> Callable[[], Any]:
+        return lambda: str(forms.build(read.read_input(schema), prefix="s0", data=None, initial=None, zone="UTC"))
 
-    _report("build and render a form of 100 fields", _timed(draw, 20))
+    for name, schema in FORMS.items():
+        _report(name, _timed(drawing(schema), 20))
 
 
 def _legs(folder: Path) -> None:
