@@ -27,7 +27,7 @@ MEANINGS: Mapping[str, str] = {
     "MR-13": gettext_noop("A round had neither requests nor a state, or one of a wrong type."),
     "MR-14": gettext_noop("Something was asked that the client had not declared, or that MCP does not know."),
     "PG-1": gettext_noop("A listing was no list, or its pages went round in circles."),
-    "ROUND-SIZE": gettext_noop("A round had more than 20 questions. A limit of ours."),
+    "ROUND-SIZE": gettext_noop("A round had more than 20 questions, or more than one post can hold. A limit of ours."),
     "SA-1": gettext_noop("Sampling asked for the context of other servers, which is not declared."),
     "SA-3": gettext_noop("Sampling had no `maxTokens`."),
     "SA-5": gettext_noop("Sampling had no conversation, or messages that are none."),
