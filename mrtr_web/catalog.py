@@ -71,8 +71,8 @@ def refresh(server: Server) -> None:
         raise
     server.discovered, server.offers, server.listed_at = found["discovered"], found["offers"], timezone.now()
     server.save(update_fields=["discovered", "offers", "listed_at"])
-    if operations.unmirrorable(server):
-        ledger.note_findings(server.pk, ["HT-7"])
+    seen = {"HT-7": operations.unmirrorable(server), "LIST-SIZE": operations.is_cut(server)}
+    ledger.note_findings(server.pk, [rule for rule, broken in seen.items() if broken])
 
 
 async def _ask(target: relay.Endpoint, declared: Object) -> Object:

@@ -19,12 +19,15 @@ MEANINGS: Mapping[str, str] = {
     HTTP_STATUS: gettext_noop(
         "The answer was this HTTP status (300 to 499) without a JSON-RPC message, such as HT-404."
     ),
+    "LIST-SIZE": gettext_noop(
+        "A listing had more than 1,000 entries of one kind; the others are not shown. A limit of ours."
+    ),
     "MR-11": gettext_noop("Something other than a call was answered with a round."),
     "MR-12": gettext_noop("`resultType` was unknown."),
     "MR-13": gettext_noop("A round had neither requests nor a state, or one of a wrong type."),
     "MR-14": gettext_noop("Something was asked that the client had not declared, or that MCP does not know."),
     "PG-1": gettext_noop("A listing was no list, or its pages went round in circles."),
-    "ROUND-SIZE": gettext_noop("A round had more than 20 questions. A limit of ours."),
+    "ROUND-SIZE": gettext_noop("A round had more than 20 questions, or more than one post can hold. A limit of ours."),
     "SA-1": gettext_noop("Sampling asked for the context of other servers, which is not declared."),
     "SA-3": gettext_noop("Sampling had no `maxTokens`."),
     "SA-5": gettext_noop("Sampling had no conversation, or messages that are none."),

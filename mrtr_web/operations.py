@@ -3,14 +3,16 @@
 Malformed entries hide only themselves.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext as _
 from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
 
 from mrtr_web import addresses
 from mrtr_web.models import Flow, Server
+from mrtr_web.relay import MAX_ENTRIES
 from mrtr_web.schema.check import Problem
 
 METHODS = {"tools": "tools/call", "prompts": "prompts/get", "resources": "resources/read"}
@@ -53,31 +55,57 @@ class Operation:
 
 def offered(server: Server) -> dict[str, list[Operation]]:
     """What the server offers, by kind, from the stored listing; malformed entries hide only themselves."""
-    tools = [_tool(server, entry) for entry in _tools(server) if _mirror_fault(entry) is None]
-    prompts = [_prompt(server, entry) for entry in server.offers.get("prompts", []) if _addressable(entry)]
-    templates = [
-        _template(server, entry)
-        for entry in server.offers.get("templates", [])
-        if _named(entry, "uriTemplate") and addresses.fault(entry["uriTemplate"]) is None
-    ]
-    return {"tools": tools, "prompts": prompts, "templates": templates}
+    return {
+        kind: [_built(server, kind, entry) for entry in _listed(server, kind) if _fault(kind, entry) is None]
+        for kind in _KEYS
+    }
+
+
+def is_cut(server: Server) -> bool:
+    """Whether it lists more than is offered (LIST-SIZE)."""
+    return any(len(entries) > MAX_ENTRIES for entries in server.offers.values())
 
 
 def unmirrorable(server: Server) -> list[tuple[str, str]]:
     """Tools that are not offered because of their x-mcp-header annotations: name and reason (HT-7)."""
-    faults = ((entry["name"], _mirror_fault(entry)) for entry in _tools(server))
+    faults = ((entry["name"], _mirror_fault(entry)) for entry in _listed(server, "tools"))
     return [(name, fault) for name, fault in faults if fault is not None]
 
 
 def hidden(server: Server) -> list[tuple[str, str]]:
     """What is listed and not offered, for the server's staff: name and reason."""
-    named = (entry["uriTemplate"] for entry in server.offers.get("templates", []) if _named(entry, "uriTemplate"))
-    templates = ((name, addresses.fault(name)) for name in named)
-    return unmirrorable(server) + [(name, fault) for name, fault in templates if fault is not None]
+    faults = ((entry[key], _fault(kind, entry)) for kind, key in _KEYS.items() for entry in _listed(server, kind))
+    return [(name, fault) for name, fault in faults if fault is not None]
 
 
-def _tools(server: Server) -> list[Object]:
-    return [entry for entry in server.offers.get("tools", []) if _addressable(entry)]
+_KEYS = {"tools": "name", "prompts": "name", "templates": "uriTemplate"}
+"""What an entry of each kind is called by."""
+
+
+def _listed(server: Server, kind: str) -> Iterator[Object]:
+    """The entries of a kind that have a name of their own."""
+    for entry in server.offers.get(kind, [])[:MAX_ENTRIES]:
+        if _named(entry, "uriTemplate") if kind == "templates" else _addressable(entry):
+            yield entry
+
+
+def _fault(kind: str, entry: Object) -> str | None:
+    """Why an entry is not offered; None where it is."""
+    name = entry[_KEYS[kind]]
+    if "\0" in name or any("\ud800" <= character <= "\udfff" for character in name):  # no database stores it
+        return _("Its name holds characters that no text may hold.")
+    if kind == "templates":
+        return addresses.fault(name)
+    return _mirror_fault(entry) if kind == "tools" else None
+
+
+def _built(server: Server, kind: str, entry: Object) -> Operation:
+    match kind:
+        case "tools":
+            return _tool(server, entry)
+        case "prompts":
+            return _prompt(server, entry)
+    return _template(server, entry)
 
 
 def _mirror_fault(entry: Object) -> str | None:
@@ -107,23 +135,29 @@ def _at(values: object, path: tuple[str, ...]) -> object:
 
 def resources(server: Server) -> list[Object]:
     """The listed plain resources: uri, name, title, description."""
-    return [entry for entry in server.offers.get("resources", []) if _named(entry, "uri")]
+    return [entry for entry in server.offers.get("resources", [])[:MAX_ENTRIES] if _named(entry, "uri")]
 
 
 def find(server: Server, kind: str, name: str) -> Operation | None:
     """One operation by kind (tools, prompts, templates) and name; for the kind `resources` by template or URI."""
     if kind == "resources":
         return resource(server, name)
-    return next((each for each in offered(server).get(kind, []) if each.name == name), None)
+    entries = _listed(server, kind) if kind in _KEYS else iter(())
+    named = (entry for entry in entries if entry[_KEYS[kind]] == name and _fault(kind, entry) is None)
+    return next((_built(server, kind, entry) for entry in named), None)
 
 
 def resource(server: Server, uri: str) -> Operation:
     """Reading by URI: the template of that name, else the listed resource, else the template that matches."""
-    templates = offered(server)["templates"]
+    if template := find(server, "templates", uri):
+        return template
     listed = next((entry for entry in resources(server) if entry["uri"] == uri), None)
-    fitting = [] if listed else [each for each in templates if addresses.matches(each.name, uri)]
-    for each in [each for each in templates if each.name == uri] + fitting:
-        return each
+    templates = (
+        () if listed else (entry for entry in _listed(server, "templates") if _fault("templates", entry) is None)
+    )
+    for entry in templates:
+        if addresses.matches(entry["uriTemplate"], uri):
+            return _template(server, entry)
     schema = {
         "type": "object",
         "properties": {"uri": {"type": "string", "format": "uri", "title": "URI"}},
@@ -150,8 +184,19 @@ def newest_schema(row: Flow) -> Object | None:
 
 
 def titles(server: Server) -> dict[tuple[str, str], str]:
-    """The titles of all operations, by method and name."""
-    return {(each.method, each.name): each.title for kind in offered(server).values() for each in kind}
+    """The titles of all that is listed, by method and name."""
+    methods = METHODS | {"templates": "resources/read"}
+    return {
+        (methods[kind], entry[key]): _title(kind, entry)
+        for kind, key in _KEYS.items()
+        for entry in _listed(server, kind)
+    }
+
+
+def _title(kind: str, entry: Object) -> str:
+    hints = entry.get("annotations") if kind == "tools" else None
+    second = _text(hints, "title") if isinstance(hints, dict) else _text(entry, "name")
+    return _text(entry, "title") or second or str(entry[_KEYS[kind]])
 
 
 def _named(entry: object, key: str) -> bool:
@@ -174,13 +219,12 @@ def _text(entry: Object, key: str) -> str:
 def _tool(server: Server, entry: Object) -> Operation:
     hints = entry.get("annotations")
     hints = hints if isinstance(hints, dict) else {}
-    title = _text(entry, "title") or _text(hints, "title") or entry["name"]
     schema, output = entry.get("inputSchema"), entry.get("outputSchema")
     return Operation(
         server,
         "tools/call",
         entry["name"],
-        title,
+        _title("tools", entry),
         _text(entry, "description"),
         schema if isinstance(schema, dict) else {"type": "object"},
         hints,
@@ -196,13 +240,13 @@ def _prompt(server: Server, entry: Object) -> Operation:
         "properties": {each["name"]: _argument(each) for each in arguments},
         "required": [each["name"] for each in arguments if each.get("required") is True],
     }
-    title = _text(entry, "title") or entry["name"]
+    title = _title("prompts", entry)
     return Operation(server, "prompts/get", entry["name"], title, _text(entry, "description"), schema)
 
 
 def _template(server: Server, entry: Object) -> Operation:
     template = entry["uriTemplate"]
-    title = _text(entry, "title") or _text(entry, "name") or template
+    title = _title("templates", entry)
     schema = addresses.schema(template)
     return Operation(server, "resources/read", template, title, _text(entry, "description"), schema)
 

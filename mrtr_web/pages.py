@@ -5,6 +5,7 @@ A page knows what was chosen and typed for its step, whether that can be sent, a
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
@@ -253,8 +254,9 @@ class RootsPage(OwnPage):
         return roots.answered(self.earlier or {}, self.offered)
 
     def problems(self) -> list[Problem]:
-        faults = [(line, roots.fault(line)) for line in self._typed()]
-        return [Problem(("typed",), code, {"uri": line}) for line, code in faults if code]
+        faults = ((line, roots.fault(line)) for line in self._typed())
+        wrong = (Problem(("typed",), code, {"uri": line}) for line, code in faults if code)
+        return list(islice(wrong, check.MAX_PROBLEMS))
 
     def answer(self) -> Object:
         chosen = self.value().get("chosen", ())

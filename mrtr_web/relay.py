@@ -37,6 +37,8 @@ LISTED = {
     "resources/templates/list": "resourceTemplates",
 }
 MAX_PAGES = 100
+MAX_ENTRIES = 1_000
+"""Of one listing that are kept; no page is asked for after it has more."""
 
 HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION = -32020, -32021, -32022
 INTERNAL_ERROR = -32603
@@ -176,8 +178,11 @@ def _looks_legacy(error: Refused | Broken) -> bool:
 async def listing(
     endpoint: Endpoint, limits: Limits, method: str, *, capabilities: Mapping[str, Any] = CAPABILITIES
 ) -> list[dict[str, Any]]:
-    """All raw entries of a tools/list, prompts/list, resources/list or resources/templates/list."""
-    return await _Leg(endpoint, limits, capabilities).entries(method)
+    """The raw entries of a tools/list, prompts/list, resources/list or resources/templates/list.
+
+    One more than MAX_ENTRIES means that there are more.
+    """
+    return (await _Leg(endpoint, limits, capabilities).entries(method))[: MAX_ENTRIES + 1]
 
 
 async def complete(
@@ -262,7 +267,7 @@ class _Leg:
             if not isinstance(entries, list):
                 raise self.noted(Broken("PG-1"))
             found += [entry for entry in entries if isinstance(entry, dict)]
-            if cursor is None:
+            if cursor is None or len(found) > MAX_ENTRIES:
                 return found
             if not isinstance(cursor, str) or cursor in cursors:
                 break

@@ -22,6 +22,8 @@ SHOWN = {
 }
 """Media types that a browser may show in place, and how their bytes begin."""
 
+MAX_RAW = 200_000
+"""Characters of structured content, as JSON, that a page shows."""
 MAX_BLOCKS = 500
 MAX_TEXT = 1_000_000
 """Pieces of one result, and characters in them, that a page shows; a browser would choke on many more."""
@@ -41,9 +43,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A result ready to be shown. `raw` is the structured content as JSON."""
+    """A result ready to be shown. `raw` is the structured content as JSON; past MAX_RAW it is cut."""
 
     blocks: tuple[Block, ...] = ()
+    structured: Any = None
     raw: str = ""
     failed: bool = False
     more: int = 0
@@ -59,9 +62,14 @@ def show(result: Mapping[str, Any], start: int = 0) -> Shown:
     contents = _contents(result)
     blocks = tuple(_within_bounds(_block(number, *each) for number, each in enumerate(contents, start)))
     structured = result.get("structuredContent")
-    present = "structuredContent" in result and structured is not None
-    raw = json.dumps(structured, indent=2, ensure_ascii=False) if present else ""
-    return Shown(blocks, raw, result.get("isError") is True, len(contents) - len(blocks))
+    raw = "" if structured is None else written(structured, MAX_RAW)
+    return Shown(blocks, structured, raw, result.get("isError") is True, len(contents) - len(blocks))
+
+
+def written(value: object, limit: int) -> str:
+    """A value as JSON; no more of it is written than is needed to see that it is longer than `limit`."""
+    pieces = json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(value)
+    return "".join(islice(pieces, limit + 1))[: 2 * limit + 3]
 
 
 def _within_bounds(blocks: Iterable[Block]) -> Iterator[Block]:

@@ -173,6 +173,7 @@ class Screen(httpx2.AsyncBaseTransport):
 def _parsed(raw: bytes) -> dict[str, Any]:
     try:
         message = from_json(raw, allow_inf_nan=False)
+        json.dumps(message, allow_nan=False)
     except ValueError:  # not JSON, nested too deeply, or half a surrogate pair
         raise _Breach("HT-2") from None
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":

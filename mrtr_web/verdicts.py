@@ -1,7 +1,9 @@
 """What a leg's outcome means for its flow: the event, a code, and the record as it goes on. Nothing is written here."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote_plus
 
 from django.conf import settings
 
@@ -10,12 +12,17 @@ from mrtr_web.flow import Event
 from mrtr_web.rounds import Kind, Step
 from mrtr_web.runner import Outcome
 from mrtr_web.schema import check
-from mrtr_web.schema.spec import SchemaFault
+from mrtr_web.schema.spec import FieldSpec, FormSpec, SchemaFault
+from mrtr_web.schema.spec import Kind as FieldKind
 from mrtr_web.vault import Record
 
 Object = dict[str, Any]
 ODD_RESULT = "odd_result"
 """A finished flow whose result does not have the announced form."""
+INPUTS = 4
+"""That one field may post: its value, its zone, its offset, and that it is left empty on purpose."""
+INPUT_BYTES = 40
+"""Of the name of one input, and what stands around it in a post."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +112,49 @@ def _judge_round(record: Record, round_number: int, result: Object, asked: round
         return Verdict(Event.TOLD_TO_WAIT, "state_only", onward, round_number, findings=asked.findings)
     if round_number >= settings.CONFIG.max_rounds:
         return Verdict(Event.FAILED, "too_many_rounds", onward.failed(), round_number)
+    drawn = [_drawn(step) for step in asked.steps]
+    if not _can_be_posted(filter(None, drawn)):
+        raise rounds.BrokenRule("ROUND-SIZE")
     kinds = tuple(step.kind.value for step in asked.steps)
-    findings = tuple(dict.fromkeys([*asked.findings, *map(_fault, asked.steps)]))
+    faults = map(_fault, asked.steps, drawn)
+    findings = tuple(dict.fromkeys([*asked.findings, *faults]))
     return Verdict(Event.ASKED, "asked", onward, round_number + 1, kinds, tuple(filter(None, findings)))
 
 
-def _fault(step: Step) -> str:
+def _drawn(step: Step) -> FormSpec | None:
+    return pages.drawn(step) if step.kind is Kind.FORM and step.showable else None
+
+
+def _can_be_posted(forms: Iterable[FormSpec]) -> bool:
+    """Whether one post can hold the page as it is first drawn, with every choice ticked and the rest half full."""
+    posted = [_posted(spec) for form in forms for spec in form.fields]
+    inputs, size = sum(inputs for inputs, _ in posted), sum(size for _, size in posted)
+    return inputs < settings.DATA_UPLOAD_MAX_NUMBER_FIELDS and size < settings.CONFIG.max_request_bytes // 2
+
+
+def _posted(spec: FieldSpec) -> tuple[int, int]:
+    """The most inputs of a field, and the bytes of them before anything is typed."""
+    ticks = len(spec.options) if spec.kind is FieldKind.CHOICES else 0
+    level, texts = [spec.default], 0
+    inputs = INPUTS + ticks
+    while not ticks and level:
+        texts += sum(len(quote_plus(part.replace("\n", "\r\n"))) for part in level if isinstance(part, str))
+        level = [below for part in level for below in _inside(part)]
+        inputs += INPUTS * len(level)
+    return inputs, texts + INPUT_BYTES * inputs
+
+
+def _inside(part: Any) -> Iterable[Any]:
+    return part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+
+
+def _fault(step: Step, drawn: FormSpec | None) -> str:
     """The rule that a step breaks by what it asks; "" for none."""
     if step.kind is Kind.URL and step.showable:
         return "UR-7" if links.judge(step.url).refused else ""
     if step.kind is not Kind.FORM or not step.showable:
         return ""
-    if pages.drawn(step) is None:  # no form can be made that answers it; it is answered `cancel` (T-15)
+    if drawn is None:  # no form can be made that answers it; it is answered `cancel` (T-15)
         return "FM-6"
     return "FM-5" if secrecy.asks_for_one(step) else ""
 

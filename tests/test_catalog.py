@@ -127,3 +127,35 @@ def test_addserver_refuses_what_cannot_work(db: None, url: str, options: list[st
     with pytest.raises(CommandError):
         call_command("addserver", "w", url, *options, stdout=StringIO())
     assert not Server.objects.exists()
+
+
+@pytest.mark.parametrize("character", ["\0", "\ud800"])
+def test_what_no_database_can_store_is_hidden_with_a_reason(server: Server, character: str) -> None:
+    name = f"a{character}b"
+    found = offering(
+        server,
+        tools=[{"name": name}, {"name": "good"}],
+        prompts=[{"name": name}],
+        templates=[{"uriTemplate": f"a://{character}{{x}}"}],
+    )
+    assert [[each.name for each in kind] for kind in found.values()] == [["good"], [], []]
+    assert [operations.find(server, kind, name) for kind in ("tools", "prompts")] == [None, None]
+    assert [hidden for hidden, _ in operations.hidden(server)] == [name, name, f"a://{character}{{x}}"]
+    assert operations.unmirrorable(server) == []
+
+
+def test_of_a_listing_without_end_the_first_thousand_are_offered(server: Server) -> None:
+    tools = [{"name": f"t{i}"} for i in range(1001)]
+    assert len(offering(server, tools=tools[:1000])["tools"]) == 1000
+    assert not operations.is_cut(server)
+    assert len(offering(server, tools=tools)["tools"]) == 1000
+    assert operations.is_cut(server)
+    assert operations.find(server, "tools", "t1000") is None
+
+
+def test_one_operation_is_found_without_reading_the_others(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    offering(server, tools=[{"name": f"t{i}"} for i in range(1000)])
+    read: list[str] = []
+    monkeypatch.setattr(operations, "_mirror_fault", lambda entry: read.append(entry["name"]))
+    assert operations.find(server, "tools", "t999") is not None
+    assert read == ["t999"]

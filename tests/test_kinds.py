@@ -195,6 +195,13 @@ def test_folders_are_chosen_or_typed(person: Person, all_kinds: Server) -> None:
         assert answers(calls(recorder)[1]) == {"dirs": {"roots": [*ROOTS, {"uri": "file:///home/ada"}]}}
 
 
+def test_of_many_wrong_folders_the_first_are_told(person: Person, all_kinds: Server) -> None:
+    with desk(all_kinds, required({"dirs": FOLDERS}, "s1"), done()):
+        begin(person)
+        send(person, Other_folders="\n".join(f"c:{i}" for i in range(240_000)))
+        assert (person.page.status, person.page.text.count("c:")) == (422, 2 * 20)  # at the top and at the field
+
+
 def test_folders_that_the_admin_changes_meanwhile_are_not_mistaken_for_others(
     person: Person, all_kinds: Server
 ) -> None:

@@ -461,6 +461,8 @@ BREACHES: list[tuple[str, Server]] = [
     ("HT-2", lambda post: result(post, {"a": deep(500)})),
     ("HT-2", lambda post: result(post, {"requestState": "\ud800"})),
     ("HT-2", lambda post: result(post, {"a": float("nan")})),
+    ("HT-2", lambda post: raw_json(f'{{"jsonrpc":"2.0","id":"{post.id}","result":{{"a":[1e999]}}}}')),
+    ("HT-2", lambda post: raw_json(f'{{"jsonrpc":"2.0","id":"{post.id}","result":{{"a":-{"9" * 400}.5}}}}')),
     ("HT-2", lambda post: events({"jsonrpc": "2.0", "id": post.id, "result": {"a": "\udfff"}})),
     ("HT-2", lambda post: events("x", then="hang")),
     ("HT-9", lambda post: events({"jsonrpc": "2.0", "id": 1, "method": "roots/list"}, then="hang")),
@@ -764,6 +766,15 @@ def test_a_listing_reads_all_pages(method: str, key: str) -> None:
     assert [post.params.get("cursor", None) for post in server.posts] == [None, "", " c\u2028"]
     assert "cursor" not in server.posts[0].params
     assert len({post.id for post in server.posts}) == 3
+
+
+def test_a_listing_without_end_is_read_until_there_is_more_than_is_kept() -> None:
+    def step(post: Post) -> Answer:
+        return result(post, {"tools": [{"name": "t"}] * 600, "nextCursor": post.id})
+
+    with scripted(step) as (url, server):
+        assert len(run(listing(endpoint(url), LIMITS, "tools/list"))) == 1001
+    assert len(server.posts) == 2
 
 
 def counting(post: Post) -> Answer:

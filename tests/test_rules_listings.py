@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 
-from mrtr_web.models import Server
-from tests.desk import LISTED, calls, desk, done
+from mrtr_web.models import Finding, Server
+from tests.desk import LISTED, calls, desk, done, tools
 from tests.person import Person
 from tests.servers import Step, error, html, result
 from tests.test_kinds import begin, findings
@@ -124,3 +124,13 @@ def test_a_status_without_a_message_is_a_finding_that_reviewers_can_read(
         assert findings() == {f"HT-{status}": 1}
         page = person.get(PAGE)
         assert page.status == 200 and f"HT-{status}" in page.text
+
+
+def test_a_listing_of_too_many_is_cut_and_said_to_be_so(person: Person, server: Server) -> None:
+    many = [{"name": f"t{i}", "inputSchema": {"type": "object"}} for i in range(100_000)]
+    with desk(server, listings=tools(*many)):
+        page = person.get(PAGE)
+    assert "more than can be shown here" in page.text
+    assert (page.text.count("t999"), page.text.count("t1000")) == (1, 0)
+    assert "LIST-SIZE" in Finding.objects.values_list("rule", flat=True)
+    assert len(Server.objects.get().offers["tools"]) == 1001

@@ -1,5 +1,6 @@
 """The check of a whole answer: exact, bounded, and never a fetch."""
 
+import resource
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -241,3 +242,106 @@ def test_any_junk_is_read_and_checked_or_refused_by_code(properties: Any, rest: 
 def test_broken_text_is_a_problem() -> None:
     assert problems({"type": "string"}, "\ud800") == [Problem((), "text_broken")]
     assert fault({"enum": ["\ud800"]}, "x") == "schema_broken"
+
+
+PANIC = {"$defs": {"a": {"$id": "a", "$anchor": "q"}, "b": {"$id": "a"}}, "$ref": "a#q"}
+
+
+@pytest.mark.parametrize("schema", [PANIC, {"propertyNames": PANIC}, {"properties": {"a": PANIC}}])
+def test_a_schema_that_the_engine_panics_at_is_left_to_the_server(schema: Any) -> None:
+    assert fault(schema, {"a": 1}) in ("schema_broken", "schema_costly")
+
+
+def test_what_ends_the_process_is_not_taken_for_a_panic(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(schema: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mrtr_web.schema.check._compiled", stop)
+    with pytest.raises(KeyboardInterrupt):
+        check({}, 1)
+
+
+def unevaluated(levels: int) -> Any:
+    schema: Any = {"properties": {"a": {}}}
+    for _ in range(levels):
+        schema = {"allOf": [schema], "unevaluatedProperties": {"type": "integer"}}
+    return schema
+
+
+LONG_KEY = "k" * 1_000_000
+HOSTILE: dict[str, tuple[Any, Any]] = {
+    "choices": ({"items": {"enum": list(range(5000))}}, [5001] * 5000),
+    "branches": ({"items": {"anyOf": [{"minimum": i} for i in range(500)]}}, [-1] * 2000),
+    "few branches": ({"items": {"anyOf": [{"minimum": i} for i in range(50)]}}, [-1] * 700),
+    "branches within branches": (
+        {"anyOf": [{"anyOf": [{"anyOf": [{"items": {"type": "string"}}] * 10}] * 10}] * 10},
+        [1] * 30,
+    ),
+    "a long const": ({"items": {"const": "a" * 200_000}}, ["b"] * 1000),
+    "many wrong": ({"items": {"type": "string"}}, list(range(20_000))),
+    "very many wrong": ({"items": {"type": "string"}}, [0] * 2_000_000),
+    "a large value again and again": ({"allOf": [{"type": "string"}] * 5000}, ["a"] * 50_000),
+    "many missing": ({"required": [f"a{i}" for i in range(18_000)]}, {f"b{i}": 1 for i in range(50_000)}),
+    "missing in each": ({"items": {"required": [f"a{i}" for i in range(18_000)]}}, [{} for _ in range(5000)]),
+    "a long key": ({"additionalProperties": {"items": {"type": "string"}}}, {LONG_KEY: list(range(1000))}),
+    "a long reference": (
+        {"$defs": {"k" * 100_000: {"type": "string"}}, "items": {"$ref": "#/$defs/" + "k" * 100_000}},
+        list(range(1000)),
+    ),
+    "different large numbers": ({"uniqueItems": True}, [10**100 + i for i in range(20_000)]),
+    "large numbers": ({"items": {"minimum": 10**4000}}, [10**4000 + i for i in range(1000)]),
+    "large numbers and a float": ({"items": {"minimum": 1e300}}, [10**30 + i for i in range(20_000)]),
+    "tiny steps": ({"items": {"multipleOf": 1e-300}}, [10**4000 + i for i in range(200)]),
+    "unevaluated properties": (unevaluated(18), {"a": 1}),
+    "unevaluated items": (
+        {"allOf": [{"prefixItems": [{}]} for _ in range(3000)], "unevaluatedItems": False},
+        [1] * 3000,
+    ),
+    "counted repetitions": ({"pattern": "a{0,2000}a{2000}c"}, "a" * 1_000_000),
+    "patterns of names": (
+        {"items": {"patternProperties": {f"x{i}": {} for i in range(200)}}},
+        [{"x": 1} for _ in range(40_000)],
+    ),
+    "junk": ({"items": {f"x{i}": 1 for i in range(15_000)}}, [0] * 90_000),
+    "a reference past a name of its own": (
+        {"$defs": {"bomb": True, "e": {"$id": "e", "$defs": {"bomb": doubling(60)}, "$ref": "#/$defs/bomb"}}}
+        | {"$ref": "#/$defs/e"},
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_schema_takes_long_or_much_memory(name: str) -> None:
+    schema, value = HOSTILE[name]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = perf_counter()
+    try:
+        problems(schema, value)
+    except SchemaFault as error:
+        assert error.code in ("schema_costly", "schema_broken")
+    assert perf_counter() - start < 2  # half a second where nothing else runs
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
+
+
+def test_what_is_too_much_to_tell_is_one_problem() -> None:
+    schema, value = HOSTILE["choices"]
+    assert problems(schema, value) == [Problem((), "mismatch")]
+
+
+def test_a_large_form_has_every_problem_at_its_field() -> None:
+    fields: dict[str, Any] = {f"f{i}": {"type": "string", "pattern": "^[a-z]{1,64}$"} for i in range(199)}
+    fields["choice"] = {"enum": [f"choice {i}" for i in range(5000)]}
+    schema = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    good = dict.fromkeys(fields, "abc") | {"choice": "choice 7"}
+    assert problems(schema, good) == []
+    assert problems(schema, good | {"choice": "no"}) == [Problem(("choice",), "not_listed", {})]
+    assert {problem.path for problem in problems(schema, dict.fromkeys(fields, "1"))} <= {(name,) for name in fields}
+
+
+def test_a_form_with_a_file_has_every_problem_at_its_field() -> None:
+    fields: dict[str, Any] = {f"f{i}": {"type": "string", "maxLength": 3} for i in range(20)}
+    fields["photo"] = {"type": "string", "contentEncoding": "base64", "contentMediaType": "image/png"}
+    schema = {"type": "object", "properties": fields, "required": list(fields)}
+    value = dict.fromkeys(fields, "abc") | {"photo": "A" * 1_400_000, "f7": "long"}
+    assert [problem.path for problem in problems(schema, value)] == [("f7",)]

@@ -1,14 +1,13 @@
 """What templates make of structured content and of lost posts."""
 
-import json
 from typing import Any
 
-from mrtr_web.templatetags.mrtr import Fact, facts, typed_texts
+from mrtr_web.templatetags.mrtr import Fact, Table, table, typed_texts
 
 
 def test_structured_content_is_told_in_words_where_it_has_them() -> None:
     content: dict[str, Any] = {"a": True, "b": "true", "c": ["x", 1], "d": None, "e": [], "f": {"g": False}, "h": 1.5}
-    assert facts(json.dumps(content)) == [
+    assert list(table(content).facts) == [
         Fact("a", ("Yes",)),
         Fact("b", ("true",)),
         Fact("c", ("x", "1")),
@@ -20,7 +19,7 @@ def test_structured_content_is_told_in_words_where_it_has_them() -> None:
 
 
 def test_content_without_names_has_no_table() -> None:
-    assert [facts(raw) for raw in ("", "[1, 2]", '"text"')] == [[], [], []]
+    assert [table(content) for content in (None, [1, 2], "text")] == [Table()] * 3
 
 
 def test_of_a_lost_post_only_texts_are_worth_copying() -> None:
@@ -28,3 +27,15 @@ def test_of_a_lost_post_only_texts_are_worth_copying() -> None:
     posted = [{"name": name, "value": value, "shown": True} for name, value in values.items()]
     posted.append({"name": "flow", "value": "hidden", "shown": False})
     assert [each["value"] for each in typed_texts(posted)] == ["Ada", "1815"]
+
+
+def test_of_structured_content_as_much_is_shown_as_a_page_can_hold() -> None:
+    assert (len(table({f"k{i}": 1 for i in range(60_000)}).facts), table({"k": [1] * 500_000}).more) == (500, 499_500)
+    numbers = table({"a": list(range(499)), "b": [1, 2, 3], "c": 1})
+    assert [len(fact.words) for fact in numbers.facts] == [499, 1]
+    assert numbers.more == 3
+    long = table({f"k{i}": "x" * 400_000 for i in range(400)})
+    assert sum(fact.length for fact in long.facts) <= 1_100_000
+    assert len(long.facts) + long.more == 400
+    nested = table({"k": [[1]] * 100_000})
+    assert (len(nested.facts[0].data) <= 100_003, nested.more) == (True, 0)

@@ -5,7 +5,8 @@ or a pattern that a linear engine cannot run, is left out: the server checks for
 be stuck for its fault.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import islice
@@ -13,12 +14,15 @@ from typing import Any, NoReturn
 
 import jsonschema_rs
 
-from mrtr_web.schema.bounds import measure, require_cheap, require_few_patterns
+from mrtr_web.schema.bounds import measure, require_few_patterns
+from mrtr_web.schema.cost import Cost, cost
 from mrtr_web.schema.parse import FORMATS
 from mrtr_web.schema.spec import Json, SchemaFault
 
 MAX_PROBLEMS = 20
 MAX_REPAIRS = 50
+CHEAP = Cost(work=10_000_000, errors=1_000_000)
+"""Up to here every error is collected: a tenth of a second, 64 MB."""
 _DIALECTS: Mapping[str, type[jsonschema_rs.Validator]] = {
     "json-schema.org/draft/2020-12/schema": jsonschema_rs.Draft202012Validator,
     "json-schema.org/draft/2019-09/schema": jsonschema_rs.Draft201909Validator,
@@ -43,17 +47,42 @@ class Problem:
 
 
 def check(schema: Mapping[str, Any], value: Json) -> list[Problem]:
-    """What the schema forbids in this value: at most MAX_PROBLEMS. Raises SchemaFault if it cannot tell."""
+    """What the schema forbids in this value: at most MAX_PROBLEMS. Raises SchemaFault if it cannot tell.
+
+    Where telling everything would take too much, it is one problem without details.
+    """
     measure(schema)
     require_few_patterns(schema)
-    validator = _compiled(schema)
-    require_cheap(schema, value)
+    with _guarded():
+        validator = _compiled(schema)
+        needed = cost(schema, value)
+        try:
+            return _problems(validator, value, needed)
+        except UnicodeEncodeError:
+            return [Problem((), "text_broken")]
+        except ValueError:  # nested past the engine's own limit
+            return [Problem((), "too_much")]
+
+
+def _problems(validator: jsonschema_rs.Validator, value: Json, needed: Cost) -> list[Problem]:
+    if validator.is_valid(value):
+        return []
+    if needed.work > CHEAP.work or needed.errors > CHEAP.errors:
+        return [Problem((), "mismatch")]
+    return [_problem(error) for error in islice(validator.iter_errors(value), MAX_PROBLEMS)]
+
+
+@contextmanager
+def _guarded() -> Iterator[None]:
+    """A panic of the engine is a BaseException of its own kind: it must not end a request or a leg."""
     try:
-        return [_problem(error) for error in islice(validator.iter_errors(value), MAX_PROBLEMS)]
-    except UnicodeEncodeError:
-        return [Problem((), "text_broken")]
-    except ValueError:  # nested past the engine's own limit
-        return [Problem((), "too_much")]
+        yield
+    except Exception:
+        raise
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise SchemaFault("schema_broken") from None
 
 
 def _compiled(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:

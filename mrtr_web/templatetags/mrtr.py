@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,12 +13,14 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from mrtr_web import wizard
+from mrtr_web import results, wizard
 from mrtr_web.models import Flow
 from mrtr_web.schema.text import clean_text, one_line
 
 MESSAGE_LIMIT = 20_000
 TITLE_LIMIT = 200
+DATA_LIMIT = 50_000
+"""Characters of one entry of structured content that a page shows."""
 LONGEST_PAUSE = 35
 """Seconds in `not_yet` after which no leg is coming by itself any more: a little over wizard.MAX_PAUSE."""
 
@@ -35,6 +38,18 @@ class Fact:
     name: str
     words: tuple[str, ...] = ()
     data: str = ""
+
+    @property
+    def length(self) -> int:
+        return len(self.name) + len(self.data) + sum(map(len, self.words))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """As much of structured content as a page can show, and how many more entries and words there are."""
+
+    facts: tuple[Fact, ...] = ()
+    more: int = 0
 
 
 @register.filter
@@ -56,17 +71,29 @@ def host(url: str) -> str:
 
 
 @register.filter
-def facts(raw: str) -> list[Fact]:
-    """The top-level entries of structured content, given as JSON, for people to read."""
-    content = json.loads(raw) if raw else None
-    return [_fact(name, value) for name, value in content.items()] if isinstance(content, dict) else []
+def table(content: object) -> Table:
+    """The top-level entries of structured content, for people to read."""
+    if not isinstance(content, dict):
+        return Table()
+    found: list[Fact] = []
+    pieces, room, more = results.MAX_BLOCKS, results.MAX_TEXT, len(content)
+    for name, value in content.items():
+        if pieces <= 0 or room <= 0:
+            break
+        fact = _fact(name, value, pieces)
+        pieces, room = pieces - max(len(fact.words), 1), room - fact.length
+        words_left = len(value) - len(fact.words) if isinstance(value, list) and value and not fact.data else 0
+        more += words_left - 1
+        found.append(fact)
+    return Table(tuple(found), more)
 
 
-def _fact(name: str, value: object) -> Fact:
+def _fact(name: str, value: object, pieces: int) -> Fact:
     entries = value if isinstance(value, list) else [value]
     if any(isinstance(entry, dict | list) for entry in entries):
-        return Fact(name, data=json.dumps(value, ensure_ascii=False, indent=2))
-    return Fact(name, tuple(map(_word, entries)) or (_("None"),))
+        return Fact(name, data=results.written(value, DATA_LIMIT))
+    words = (_word(entry)[: 2 * DATA_LIMIT] for entry in islice(entries, pieces))
+    return Fact(name, tuple(words) or (_("None"),))
 
 
 def _word(value: object) -> str:

@@ -23,6 +23,7 @@ def server(request: SignedIn, slug: str) -> HttpResponse:
     context = {
         "server": found,
         "trouble": trouble,
+        "cut": operations.is_cut(found),
         **operations.offered(found),
         "resources": operations.resources(found),
     }
