@@ -429,3 +429,60 @@ def test_a_fresh_form_of_any_schema_can_be_drawn_and_judged(pair: Pair) -> None:
     str(filling.form())
     plainly(filling.form().root)
     filling.form().is_valid()
+
+
+NUMBERED: Any = {"n": {"type": "integer", "multipleOf": 5}}
+STRICT: Any = {
+    "type": "object",
+    "properties": {
+        "shape": {
+            "oneOf": [
+                {"title": kind, "properties": {"kind": {"const": kind}} | NUMBERED, "required": ["kind"]}
+                for kind in ("Circle", "Box")
+            ]
+        },
+        "guests": {"type": "array", "items": GUEST, "minItems": 2, "uniqueItems": True},
+        "labels": {
+            "type": "object",
+            "additionalProperties": {"type": "string", "pattern": "^x"},
+            "maxProperties": 1,
+            "propertyNames": {"pattern": "^[a-z]+$"},
+        },
+        "paid": {"type": "boolean"},
+        "card": {"type": "string"},
+    },
+    "if": {"properties": {"paid": {"const": True}}, "required": ["paid"]},
+    "then": {"required": ["card"]},
+}
+
+
+def problems(value: Any) -> dict[str, list[str]]:
+    """The messages of a form that is filled in with this value, by the labels of where they stand."""
+    spec = read_input(STRICT)
+    posted = as_posted(Drawing(json=True).value(spec.root, value))
+    form = build(spec, prefix="s0", data={f"s0-{n}": v for n, v in posted.items()}, initial=None, zone="UTC")
+    assert form.is_valid(), form.errors.get_json_data()
+    form.add_problems(check(STRICT, form.value()))
+    return {form[name].full_label: [str(each) for each in told] for name, told in form.errors.items()}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"shape": {"kind": "Box", "n": 7}}, {"shape › Box › n": ["Enter a multiple of 5."]}),
+        ({"paid": True}, {"card": ["card is needed here."]}),
+        ({"guests": [{"name": "a"}]}, {"guests": ["Add entries until there are at least 2 (there are 1)."]}),
+        ({"guests": [{"name": "a"}] * 2}, {"guests": ["Each entry may come only once."]}),
+        (
+            {"labels": {"a": "y"}},
+            {"labels › labels 1": ["The server wants this to be written in a certain way (pattern ^x)."]},
+        ),
+        (
+            {"labels": {"a": "x", "b": "x"}},
+            {"labels": ["Remove entries until there are at most 1 (there are 2)."]},
+        ),
+        ({"labels": {"A": "x"}}, {"labels": ["The server does not take the name A here."]}),
+    ],
+)
+def test_what_the_final_check_finds_stands_at_the_field_that_can_be_mended(value: Any, told: Any) -> None:
+    assert problems(value) == told

@@ -17,7 +17,7 @@ import jsonschema_rs
 from mrtr_web.schema.bounds import measure, require_few_patterns
 from mrtr_web.schema.cost import Cost, cost
 from mrtr_web.schema.parse import FORMATS
-from mrtr_web.schema.spec import Json, SchemaFault
+from mrtr_web.schema.spec import MAX_DEPTH, Json, SchemaFault
 
 MAX_PROBLEMS = 20
 MAX_REPAIRS = 50
@@ -69,7 +69,8 @@ def _problems(validator: jsonschema_rs.Validator, value: Json, needed: Cost) -> 
         return []
     if needed.work > CHEAP.work or needed.errors > CHEAP.errors:
         return [Problem((), "mismatch")]
-    return [_problem(error) for error in islice(validator.iter_errors(value), MAX_PROBLEMS)]
+    told = (problem for error in validator.iter_errors(value) for problem in _told(error))
+    return list(islice(told, MAX_PROBLEMS))
 
 
 @contextmanager
@@ -134,6 +135,25 @@ def _anything(text: str) -> bool:
 _FORMATS = dict.fromkeys(_UNCHECKED_FORMATS.split(), _anything) | dict(FORMATS)
 
 
+def _told(error: jsonschema_rs.ValidationError, depth: int = MAX_DEPTH) -> Iterator[Problem]:
+    """Of a union, what is wrong with the one branch that was meant: that is what a person can mend."""
+    branches = error.kind.as_dict().get("context") or []
+    meant = [branch for branch in branches if branch and not any(_is_another(each, error) for each in branch)]
+    if len(meant) != 1 or depth <= 0:
+        yield _problem(error)
+        return
+    for each in meant[0]:
+        yield from _told(each, depth - 1)
+
+
+def _is_another(inner: jsonschema_rs.ValidationError, union: jsonschema_rs.ValidationError) -> bool:
+    """Whether the value is not meant to be of this branch: of another type, or with another constant in it."""
+    below = len(inner.instance_path) - len(union.instance_path)
+    return (
+        below == 0 and inner.kind.name == "type" or below <= 1 and inner.kind.name in ("const", "enum", "falseSchema")
+    )
+
+
 def _problem(error: jsonschema_rs.ValidationError) -> Problem:
     keyword, found = error.kind.name, error.kind.as_dict()
     path = tuple(error.instance_path)
@@ -165,6 +185,11 @@ _PROBLEMS: Mapping[str, Callable[[dict[str, Any], Any], Made]] = {
     "maxLength": _sized("too_long", "maximum", "length"),
     "minItems": _sized("too_few", "minimum", "count"),
     "maxItems": _sized("too_many", "maximum", "count"),
+    "minProperties": _sized("too_few_entries", "minimum", "count"),
+    "maxProperties": _sized("too_many_entries", "maximum", "count"),
+    "contains": lambda found, value: ("no_such_entry", {}),
+    "propertyNames": lambda found, value: ("name_refused", {"name": found["error"].instance}),
+    "not": lambda found, value: ("refused_together", {}),
     "minimum": _limit("too_low", "minimum"),
     "maximum": _limit("too_high", "maximum"),
     "exclusiveMinimum": _limit("above", "minimum"),

@@ -90,6 +90,11 @@ SENTENCES: Mapping[str, str] = {
     "below": gettext_noop("Enter less than %(maximum)s."),
     "multiple": gettext_noop("Enter a multiple of %(step)s."),
     "not_listed": gettext_noop("The server takes only certain values here, and this is none of them."),
+    "no_such_entry": gettext_noop("The server wants an entry of a certain kind among these, and none is."),
+    "name_refused": gettext_noop("The server does not take the name %(name)s here."),
+    "refused_together": gettext_noop(
+        "The server does not take these values as they are here. Change or leave out one."
+    ),
     "not_unique": gettext_noop("Each entry may come only once."),
     "format": gettext_noop("The server wants another format here: %(format)s."),
     "no_variant": gettext_noop("This matches none of the forms that the server takes here."),
