@@ -40,6 +40,8 @@ class Link:
 def judge(url: str, own_hosts: Collection[str] = ()) -> Link:
     """What to show of this URL and whether a person may open it. `own_hosts`: host names of this app."""
     shown = _visible(url[:MAX_LENGTH])
+    if len(url) > MAX_LENGTH:
+        return Link(shown, shown, "", "", refused="too_long")
     try:
         parts = urlsplit(url)
         port = parts.port  # a bad one raises
@@ -62,8 +64,6 @@ def _visible(text: str) -> str:
 
 
 def _refusal(url: str, parts: SplitResult, host: str, own_hosts: Collection[str]) -> str:
-    if len(url) > MAX_LENGTH:
-        return "too_long"
     if parts.scheme not in _DEFAULT_PORTS:
         return "scheme"
     if any(not ch.isprintable() or ch in " \\" or unicodedata.category(ch) == "Cf" for ch in url):
