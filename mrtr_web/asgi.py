@@ -1,16 +1,18 @@
-"""The ASGI application: body cap, static files, Django, and the lifespan that owns the runner and the sweeper."""
+"""The ASGI application: body cap, UTF-8, static files, Django, and the lifespan that owns runner and sweeper."""
 
 import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrtr_web.settings")
 
 from django.conf import settings
 from django.core.asgi import get_asgi_application
+from django.template.loader import render_to_string
+from django.utils.http import parse_header_parameters
 from servestatic import ServeStaticASGI
 
 django_application = get_asgi_application()
@@ -27,6 +29,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 SWEEP_EVERY = 60.0
+TOO_LARGE = "What you sent is too large. Go back, shorten it and send it again."
 
 
 class TooLarge(Exception):
@@ -48,7 +51,7 @@ class BodyCap:
         try:
             body = await self._body(receive)
         except TooLarge:
-            return await _too_large(send)
+            return await _refuse(send, 413, "text/plain", TOO_LARGE)
         if body is None:
             return None
         pending = [{"type": "http.request", "body": body, "more_body": False}]
@@ -74,12 +77,36 @@ class BodyCap:
                 return b"".join(chunks)
 
 
-async def _too_large(send: Send) -> None:
-    text = b"What you sent is too large. Go back, shorten it and send it again."
+class Utf8Only:
+    """Refuses what says that it is written in anything but UTF-8, as no browser does with our pages.
+
+    Django would decode what was typed by any codec of Python: that fails with the typed text in the log.
+    """
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or _is_utf8(scope["headers"]):
+            return await self.app(scope, receive, send)
+        return await _refuse(send, 400, "text/html", render_to_string("400.html"))
+
+
+def _is_utf8(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Read as Django does it, which puts a comma between several headers of one name."""
+    stated = b",".join(value for name, value in headers if name == b"content-type")
+    try:
+        _, params = parse_header_parameters(stated.decode("latin-1"))
+    except ValueError:
+        return False
+    return params.get("charset", "utf-8").lower() == "utf-8"
+
+
+async def _refuse(send: Send, status: int, kind: str, text: str) -> None:
     headers = [(name.lower().encode(), value.encode()) for name, value in PAGE_HEADERS.items()]
-    headers.append((b"content-type", b"text/plain; charset=utf-8"))
-    await send({"type": "http.response.start", "status": 413, "headers": headers})
-    await send({"type": "http.response.body", "body": text})
+    headers.append((b"content-type", f"{kind}; charset=utf-8".encode()))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": text.encode()})
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:
@@ -114,16 +141,14 @@ def _static_headers(headers: MutableMapping[str, str], path: str, url: str) -> N
     headers["Cache-Control"] = "max-age=300"
 
 
-capped = BodyCap(
-    ServeStaticASGI(
-        django_application,
-        root=settings.STATIC_ROOT,
-        prefix=settings.STATIC_URL,
-        allow_all_origins=False,
-        add_headers_function=_static_headers,
-    ),
-    settings.CONFIG.max_request_bytes,
+static = ServeStaticASGI(
+    django_application,
+    root=settings.STATIC_ROOT,
+    prefix=settings.STATIC_URL,
+    allow_all_origins=False,
+    add_headers_function=_static_headers,
 )
+capped = BodyCap(Utf8Only(static), settings.CONFIG.max_request_bytes)
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractUser
 from django.db import connection
 from django.db.models import Q, QuerySet
@@ -33,6 +34,12 @@ def visible(user: AbstractUser) -> QuerySet[Server]:
     if user.is_superuser:
         return servers
     return servers.filter(Q(groups=None) | Q(groups__in=user.groups.all())).distinct()
+
+
+def may_use(user: int, server: int) -> bool:
+    """Whether this person may use this server now, whatever was true when a request began."""
+    person = get_user_model().objects.filter(pk=user, is_active=True).first()
+    return person is not None and visible(person).filter(pk=server).exists()
 
 
 def endpoint(server: Server) -> relay.Endpoint:

@@ -86,6 +86,8 @@ class Record(BaseModel):
     method: str
     params: Object
     capabilities: Object
+    url: str = ""
+    """The address of the server when the flow began: none of its legs goes to another one."""
     roots: list[Object] = Field(default_factory=list)
     """The folders that are offered, as they were when the flow began: a form names them by number."""
     input_schema: Object | None = None

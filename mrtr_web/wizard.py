@@ -5,6 +5,7 @@ leg brings back is sealed by settle(), which the runner calls without ever seein
 """
 
 import concurrent.futures
+import contextlib
 import functools
 import uuid
 from collections.abc import Collection, Mapping
@@ -35,6 +36,14 @@ MAX_PAUSE = 30.0
 
 class Stale(Exception):
     """The page that was posted is not the flow's current one: nothing was changed, nothing sent."""
+
+
+class Barred(Exception):
+    """Nothing more may be sent for this flow. `why`: switched_off (for this person, or for all) or moved."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
 
 
 def zone_of(user_id: int) -> str:
@@ -95,6 +104,7 @@ def start(
         method=operation.method,
         params=params,
         capabilities=catalog.capabilities(server),
+        url=server.url,
         roots=server.roots if "roots" in server.capabilities else [],
         input_schema=dict(operation.schema) if operation.method == "tools/call" else None,
         output_schema=operation.output_schema,
@@ -134,13 +144,13 @@ def shown_content(row: Flow, record: Record) -> Object:
 
 
 def answer(visitor: Visitor, row: Flow, record: Record, form: steps.RoundForm) -> Launched:
-    """Send a valid round. Raises Stale where it was answered already, is over, or the session has ended."""
+    """Send a valid round. Raises Barred; Stale where it was answered already, is over, or the session has ended."""
     answered = record.model_copy(update={"responses": form.responses()})
     return _send(visitor, row, answered, Event.ANSWERED, actions=form.actions())
 
 
 def send_again(visitor: Visitor, flow_id: uuid.UUID, leg: uuid.UUID) -> Launched:
-    """Send the leg again that is known as `leg`: same answers and state, new id. Raises Stale, Unreadable."""
+    """Send the leg again that is known as `leg`: same answers and state, new id. Raises Barred, Stale, Unreadable."""
     row, record = open_flow(visitor, flow_id)
     if row.leg != leg:
         raise Stale
@@ -209,6 +219,18 @@ def _seal(visitor: Visitor, row: Flow, round_number: int, record: Record) -> byt
 
 
 def _send(visitor: Visitor, row: Flow, record: Record, event: Event, **claim: Any) -> Launched:
+    job = _claimed(visitor, row, record, event, **claim)
+    if job is None:
+        raise Stale
+    return runner.launch(job)
+
+
+def _claimed(visitor: Visitor, row: Flow, record: Record, event: Event, **claim: Any) -> Job | None:
+    """The next leg of a flow, whoever has it sent. None where another was first. Raises Barred."""
+    if not catalog.may_use(row.user_id, row.server_id):
+        raise Barred("switched_off")
+    if record.url != row.server.url:
+        raise Barred("moved")
     leg = ledger.claim(
         row,
         event,
@@ -217,9 +239,7 @@ def _send(visitor: Visitor, row: Flow, record: Record, event: Event, **claim: An
         lease=settings.CONFIG.lease,
         **claim,
     )
-    if leg is None:
-        raise Stale
-    return runner.launch(_job(visitor, row, leg, record))
+    return _job(visitor, row, leg, record) if leg else None
 
 
 def _job(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Job:
@@ -251,28 +271,29 @@ def _settle(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record, outcome
 
 
 def _call_again(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Again | None:
-    landed = Flow.objects.select_related("server").filter(pk=row.pk, leg=leg, state=State.NOT_YET).first()
+    landed = _told_to_wait(row, leg)
     if landed is None or not goes_on_by_itself(landed):
         return None
 
     def claim() -> Job | None:
-        new = ledger.claim(
-            landed,
-            Event.CALLED_AGAIN,
-            by=visitor.user,
-            sealed=_seal(visitor, landed, landed.round, record),
-            lease=settings.CONFIG.lease,
-        )
-        return _job(visitor, landed, new, record) if new else None
+        waiting = _told_to_wait(row, leg)  # the server may be another one after the pause
+        with contextlib.suppress(Barred):
+            return _claimed(visitor, waiting, record, Event.CALLED_AGAIN) if waiting else None
+        return None
 
     return Again(_pause(landed.state_only), claim)
+
+
+def _told_to_wait(row: Flow, leg: uuid.UUID) -> Flow | None:
+    return Flow.objects.select_related("server").filter(pk=row.pk, leg=leg, state=State.NOT_YET).first()
 
 
 def goes_on_by_itself(row: Flow) -> bool:
     """Whether a state-only flow is still called again without the person: bounded in count and time (T-12)."""
     config = settings.CONFIG
     waited = timezone.now() - row.told_to_wait_at if row.told_to_wait_at else timedelta()
-    return row.state_only < config.max_state_only_legs and waited.total_seconds() < config.state_only_timeout
+    bounded = row.state_only < config.max_state_only_legs and waited.total_seconds() < config.state_only_timeout
+    return bounded and catalog.may_use(row.user_id, row.server_id)
 
 
 def _pause(count: int) -> float:

@@ -50,12 +50,12 @@ class Desk(servers.Scripted):
 
 
 @contextlib.contextmanager
-def desk(server: Server, *steps: Step, listings: dict[str, Any] = LISTED) -> Iterator[Recorder]:
+def desk(server: Server, *steps: Step, listings: dict[str, Any] = LISTED, port: int = 0) -> Iterator[Recorder]:
     """Serve this script and register it; gives what came, the calls under `calls`."""
     script = Desk(*steps)
     script.listed = listings
     recorder = Recorder(script)
-    with servers.serve(recorder, lifespan="on") as base:
+    with servers.serve(recorder, lifespan="on", port=port) as base:
         Server.objects.filter(pk=server.pk).update(url=f"{base}/mcp", listed_at=None, offers={}, discovered=None)
         yield recorder
 

@@ -52,13 +52,13 @@ class _Server(uvicorn.Server):
 
 
 @contextlib.contextmanager
-def serve(app: Any, **options: Any) -> Iterator[str]:
-    """Run an ASGI app on a free loopback port in a thread; gives its base URL."""
+def serve(app: Any, *, port: int = 0, **options: Any) -> Iterator[str]:
+    """Run an ASGI app on a loopback port, a free one unless said, in a thread; gives its base URL."""
     config = uvicorn.Config(app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1, **options)
     server = _Server(config)
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", 0))
+        listener.bind(("127.0.0.1", port))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:

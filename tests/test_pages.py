@@ -4,12 +4,13 @@ import json
 from collections.abc import Callable
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 
 from mrtr_web import wizard
 from mrtr_web.models import Finding, Flow, SealedRecord, Server, Session
 from mrtr_web.sessions import end_session
-from tests.desk import LISTED, TOOL, always, asks, calls, desk, done, required, tools
+from tests.desk import LISTED, TOOL, always, asks, calls, desk, done, required
 from tests.person import BOUND, Page, Person
 from tests.servers import Answer, Step, error, free_port, html, raw_json, result
 
@@ -52,31 +53,26 @@ def test_a_refusal_before_acting_keeps_everything(person: Person, server: Server
         assert len({first.id, second.id, third.id}) == 3
 
 
-def test_an_unreachable_server_keeps_everything(person: Person, server: Server) -> None:
-    with desk(server, asks(), done()) as recorder:
-        begin(person)
-        Server.objects.update(url=f"http://127.0.0.1:{free_port()}/mcp")
-        send_name(person)
-        assert (person.page.state, len(calls(recorder))) == ("unsent", 1)
-        assert "did not answer" in person.page.text
-
-
-def test_a_name_that_does_not_resolve_keeps_everything(person: Person, server: Server) -> None:
-    with desk(server, asks()):
-        begin(person)
-        Server.objects.update(url="http://nowhere.invalid/mcp")
-        send_name(person)
-        assert person.page.state == "unsent"
-        assert "could not be found" in person.page.text
-
-
-def test_a_broken_tls_connection_keeps_everything(person: Person, server: Server) -> None:
-    with desk(server, asks()):
-        begin(person)
-        Server.objects.update(url=Server.objects.get().url.replace("http://", "https://"))
-        send_name(person)
-        assert person.page.state == "unsent"
-        assert "secure connection" in person.page.text
+@pytest.mark.parametrize(
+    ("moved", "words"),
+    [
+        (lambda url: f"http://127.0.0.1:{free_port()}/mcp", "did not answer"),
+        (lambda url: "http://nowhere.invalid/mcp", "could not be found"),
+        (lambda url: url.replace("http://", "https://"), "secure connection"),
+    ],
+)
+def test_a_server_that_cannot_be_reached_keeps_everything(
+    person: Person, server: Server, moved: Callable[[str], str], words: str
+) -> None:
+    with desk(server, done()) as recorder:
+        person.get(TOOL)
+        Server.objects.update(url=moved(Server.objects.get().url))
+        person.fill("Topic", "cheese")
+        person.press("Start")
+        person.until("unsent")
+        assert words in person.page.text
+        assert calls(recorder) == []
+        assert "Everything you typed is kept" in person.page.text
 
 
 def test_a_server_that_never_listened_is_said_so_in_the_catalogue(person: Person, server: Server) -> None:
@@ -488,39 +484,6 @@ def test_a_round_with_too_many_steps_fails_in_words(person: Person, server: Serv
         assert (person.page.state, Flow.objects.get().outcome) == ("failed", "broken:ROUND-SIZE")
 
 
-def test_a_round_that_no_post_can_hold_is_refused(person: Person, server: Server) -> None:
-    choices = [f"c{i}" for i in range(5000)]
-    many = {"type": "array", "items": {"type": "string", "enum": choices}, "default": choices}
-    long = {"type": "string", "default": "\u00e4" * 80_000}
-    for field, steps, state in [(many, 5, "failed"), (many, 1, "waiting"), (long, 9, "failed"), (long, 1, "waiting")]:
-        schema = {"type": "object", "properties": {"f": field}}
-        entry = {"method": "elicitation/create", "params": {"message": "m", "requestedSchema": schema}}
-        with desk(server, required({str(n): entry for n in range(steps)}, "s"), done()) as recorder:
-            begin(person)
-            assert person.page.state == state
-            if state == "waiting":
-                person.press("Send")
-                person.until("completed")
-                assert len(calls(recorder)) == 2
-    assert Flow.objects.filter(outcome="broken:ROUND-SIZE").count() == 2
-
-
-PANIC = {"$defs": {"a": {"$id": "a", "$anchor": "q"}, "b": {"$id": "a"}}, "$ref": "a#q"}
-
-
-def test_a_schema_that_the_engine_panics_at_is_left_to_the_server(person: Person, server: Server) -> None:
-    schema = {"type": "object", "properties": {"n": {"type": "string", "title": "Name"}}, "propertyNames": PANIC}
-    entry = {"method": "elicitation/create", "params": {"message": "m", "requestedSchema": schema}}
-    topic = {"type": "object", "properties": {"topic": {"type": "string", "title": "Topic"}}}
-    listed = {"name": "ask", "inputSchema": topic, "outputSchema": {"type": "object", "propertyNames": PANIC}}
-    with desk(server, required({"k": entry}, "s"), done(structuredContent={"a": 1}), listings=tools(listed)):
-        begin(person)
-        person.fill("Name", "Ada")
-        person.press("Send")
-        assert person.until("completed").status == 200
-        assert Flow.objects.get().outcome == "done"
-
-
 def test_a_result_says_what_the_server_said(person: Person, server: Server) -> None:
     with desk(server, done("<b>bold</b>", structuredContent={"total": 7}, isError=True)):
         begin(person)
@@ -532,7 +495,7 @@ def test_a_result_says_what_the_server_said(person: Person, server: Server) -> N
 def test_a_request_that_is_too_large_is_refused_in_words(person: Person, server: Server) -> None:
     with desk(server, asks()):
         person.get(TOOL)
-        person.fill("Topic", "x" * 4_300_000)
+        person.fill("Topic", "x" * settings.CONFIG.max_request_bytes)
         person.press("Start")
         assert person.page.response.status_code == 413
         assert "shorten it" in person.page.response.text

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from urllib.parse import urlencode
 
 import pytest
+from django.conf import settings
 
 from mrtr_web.models import Flow, Leg, Server
 from tests.desk import TOOL, asks, calls, desk, done
@@ -147,6 +148,6 @@ def test_a_post_that_broke_off_is_not_carried_out(person: Person, server: Server
 
 
 def test_a_get_with_a_large_body_is_refused(person: Person) -> None:
-    answer = person.client.request("GET", "/accounts/login/", content=b"x" * 4_300_000)
+    answer = person.client.request("GET", "/accounts/login/", content=b"x" * (settings.CONFIG.max_request_bytes + 1))
     assert answer.status_code == 413
     assert (answer.headers["cache-control"], answer.headers["x-content-type-options"]) == ("no-store", "nosniff")

@@ -1,6 +1,5 @@
 """The wizard: the current page of a flow, check page, answers, stop, send again, content of results."""
 
-import contextlib
 import functools
 import json
 import uuid
@@ -14,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from mrtr_web import catalog, operations, results, steps, wizard
+from mrtr_web import operations, results, steps, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
 from mrtr_web.views.web import Request, SignedIn, lost_post, signed_in, uuid_in
@@ -33,11 +32,21 @@ PAGES = {
 
 
 def posted(view: Callable[[Request, uuid.UUID], HttpResponse]) -> Callable[[Request, uuid.UUID], HttpResponse]:
-    """For posts; whoever comes any other way, by reload or bookmark, is led to the flow's current page."""
+    """For posts; whoever comes any other way, by reload or bookmark, is led to the flow's current page.
+
+    Where the flow is gone, as when its server was deleted, what was typed is shown.
+    """
 
     @functools.wraps(view)
     def led(request: Request, flow_id: uuid.UUID) -> HttpResponse:
-        return view(request, flow_id) if request.method == "POST" else redirect("flow", flow_id)
+        if request.method != "POST":
+            return redirect("flow", flow_id)
+        try:
+            return view(request, flow_id)
+        except Http404:
+            response = lost_post(request, "gone")
+            response.status_code = 404
+            return response
 
     return led
 
@@ -102,10 +111,11 @@ def answer(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     row, record, form = current
     if not form.is_valid():
         return _round_page(request, row, record, form, False)
-    if not _may_use(request, row):
-        return _round_page(request, row, record, form, False)
     try:
         wizard.wait(wizard.answer(request.visitor, row, record, form))
+    except wizard.Barred as barred:
+        _say_barred(request, barred)
+        return _round_page(request, row, record, form, status=403)
     except wizard.Stale:
         return _not_used(request, flow_id)
     return redirect("flow", flow_id)
@@ -122,12 +132,12 @@ def _not_used(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     return redirect("flow", flow_id)
 
 
-def _may_use(request: SignedIn, row: Flow) -> bool:
-    """Whether the server may still be used by this person; says so if not. Nothing is sent then."""
-    allowed = catalog.visible(request.user).filter(pk=row.server_id).exists()
-    if not allowed:
-        messages.error(request, _("This server has been switched off for you. Nothing was sent; you can stop here."))
-    return allowed
+def _say_barred(request: SignedIn, barred: wizard.Barred) -> None:
+    if barred.why == "moved":
+        text = _("The address of this server was changed after you began. Nothing was sent; stop here and start again.")
+    else:
+        text = _("This server has been switched off for you. Nothing was sent; you can stop here.")
+    messages.error(request, text)
 
 
 @posted
@@ -143,11 +153,15 @@ def stop(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
 @signed_in
 def again(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """Send the same leg again, after it was not sent or is unknown, or call again for a state-only round."""
-    row = _row(request, flow_id)
+    _row(request, flow_id)
     leg = uuid_in(request.POST.get("leg", ""))
-    if leg is not None and _may_use(request, row):
-        with contextlib.suppress(wizard.Stale, wizard.Unreadable):  # the current page says what is
+    if leg is not None:
+        try:
             wizard.wait(wizard.send_again(request.visitor, flow_id, leg))
+        except wizard.Barred as barred:
+            _say_barred(request, barred)
+        except (wizard.Stale, wizard.Unreadable):
+            pass  # the current page says what is
     return redirect("flow", flow_id)
 
 
@@ -218,10 +232,10 @@ def _round_form(request: SignedIn, record: Record, data: Mapping[str, Any] | Non
 
 
 def _round_page(
-    request: SignedIn, row: Flow, record: Record, form: steps.RoundForm, valid: bool = True
+    request: SignedIn, row: Flow, record: Record, form: steps.RoundForm, valid: bool = True, status: int = 200
 ) -> HttpResponse:
     context = _context(row, record) | {"round_form": form, "valid": valid}
-    return render(request, "flows/waiting.html", context, status=200 if valid else 422)
+    return render(request, "flows/waiting.html", context, status=status if valid else 422)
 
 
 def _posted_round(request: SignedIn, flow_id: uuid.UUID) -> tuple[Flow, Record, steps.RoundForm] | None:
