@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from mrtr_web import wizard
 from mrtr_web.models import Finding, Flow, SealedRecord, Server, Session
 from mrtr_web.sessions import end_session
-from tests.desk import LISTED, TOOL, always, asks, calls, desk, done, required
+from tests.desk import LISTED, TOOL, always, asks, calls, desk, done, required, tools
 from tests.person import BOUND, Page, Person
 from tests.servers import Answer, Step, error, free_port, html, raw_json, result
 
@@ -482,6 +482,39 @@ def test_a_round_with_too_many_steps_fails_in_words(person: Person, server: Serv
     with desk(server, required({str(n): entry for n in range(21)}, "s")):
         begin(person)
         assert (person.page.state, Flow.objects.get().outcome) == ("failed", "broken:ROUND-SIZE")
+
+
+def test_a_round_that_no_post_can_hold_is_refused(person: Person, server: Server) -> None:
+    choices = [f"c{i}" for i in range(5000)]
+    many = {"type": "array", "items": {"type": "string", "enum": choices}, "default": choices}
+    long = {"type": "string", "default": "\u00e4" * 80_000}
+    for field, steps, state in [(many, 5, "failed"), (many, 1, "waiting"), (long, 9, "failed"), (long, 1, "waiting")]:
+        schema = {"type": "object", "properties": {"f": field}}
+        entry = {"method": "elicitation/create", "params": {"message": "m", "requestedSchema": schema}}
+        with desk(server, required({str(n): entry for n in range(steps)}, "s"), done()) as recorder:
+            begin(person)
+            assert person.page.state == state
+            if state == "waiting":
+                person.press("Send")
+                person.until("completed")
+                assert len(calls(recorder)) == 2
+    assert Flow.objects.filter(outcome="broken:ROUND-SIZE").count() == 2
+
+
+PANIC = {"$defs": {"a": {"$id": "a", "$anchor": "q"}, "b": {"$id": "a"}}, "$ref": "a#q"}
+
+
+def test_a_schema_that_the_engine_panics_at_is_left_to_the_server(person: Person, server: Server) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "string", "title": "Name"}}, "propertyNames": PANIC}
+    entry = {"method": "elicitation/create", "params": {"message": "m", "requestedSchema": schema}}
+    topic = {"type": "object", "properties": {"topic": {"type": "string", "title": "Topic"}}}
+    listed = {"name": "ask", "inputSchema": topic, "outputSchema": {"type": "object", "propertyNames": PANIC}}
+    with desk(server, required({"k": entry}, "s"), done(structuredContent={"a": 1}), listings=tools(listed)):
+        begin(person)
+        person.fill("Name", "Ada")
+        person.press("Send")
+        assert person.until("completed").status == 200
+        assert Flow.objects.get().outcome == "done"
 
 
 def test_a_result_says_what_the_server_said(person: Person, server: Server) -> None:
