@@ -1,5 +1,6 @@
 """Forms whose shape changes while they are filled in: entries, optional parts, kinds, JSON and back, and links."""
 
+import time
 from typing import Any
 
 import pytest
@@ -486,3 +487,19 @@ def problems(value: Any) -> dict[str, list[str]]:
 )
 def test_what_the_final_check_finds_stands_at_the_field_that_can_be_mended(value: Any, told: Any) -> None:
     assert problems(value) == told
+
+
+def test_unions_without_end_do_not_make_hiding_slow_and_names_still_tell() -> None:
+    union: Any = {"anyOf": [{"$ref": "#/$defs/u"}] * 4 + [{"type": "array", "items": {"$ref": "#/$defs/u"}}] * 4}
+    root = read_input({"properties": {"a": {"$ref": "#/$defs/u"}, "password": {}}, "$defs": {"u": union}}).root
+    began = time.process_time()
+    value: Any = {"a": [[[[[[[[{"api_key": "k", "x": 1}]]]]]]]], "password": "p"}
+    assert hidden(root, value, "***") == {"a": [[[[[[[[{"api_key": "***", "x": 1}]]]]]]]], "password": "***"}
+    assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(("schema", "secret"), [(LINK, True), (PARTY, False)])
+def test_json_that_may_hold_a_secret_is_not_kept_by_the_browser(schema: Any, secret: bool) -> None:
+    filling = Filling(schema)
+    filling.press("json f")
+    assert ("data-secret" in str(filling.form())) is secret

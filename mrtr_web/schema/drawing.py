@@ -7,6 +7,7 @@ from mrtr_web.schema.invalid import Invalid
 from mrtr_web.schema.jsontext import same, write_json
 from mrtr_web.schema.parse import parse, shown
 from mrtr_web.schema.places import ROOT, Place, Posted, always_there, member, read_typed, value_of, walk
+from mrtr_web.schema.secrets import holds_secret
 from mrtr_web.schema.spec import (
     ABSENT,
     MAX_FIELDS,
@@ -66,7 +67,7 @@ class Drawing:
 
     def as_json(self, spec: FieldSpec, value: Json | Absent, name: str) -> Place:
         typed = Typed() if isinstance(value, Absent) else Typed(write_json(value))
-        place = self._leaf(json_spec(spec), name, typed)
+        place = self._leaf(replace(json_spec(spec), secret=holds_secret(spec)), name, typed)
         place.instead_of = spec if spec.kind is not Kind.JSON else None
         return place
 

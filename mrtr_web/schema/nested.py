@@ -110,7 +110,7 @@ def union(base: FieldSpec, part: Part, document: Document, read: Read) -> FieldS
     if not branches:
         return None
     parts = Parts(lambda: tuple(_branch(_secret(read(document, "", each, True), base)) for each in branches))
-    return replace(base, kind=Kind.UNION, parts=parts, secret=False)
+    return replace(base, kind=Kind.UNION, parts=parts)
 
 
 def _branches(part: Part, document: Document) -> tuple[Part, ...]:
@@ -137,7 +137,8 @@ def _adds_nothing(branch: Plain | None, own: Part) -> bool:
 
 def _secret(field: FieldSpec, above: FieldSpec) -> FieldSpec:
     """What a part of this kind is called says what stands in it."""
-    return replace(field, secret=True) if above.secret and field.kind in CAN_HOLD_SECRETS else field
+    holds = field.kind in CAN_HOLD_SECRETS or field.kind is Kind.JSON
+    return replace(field, secret=True) if above.secret and holds else field
 
 
 def _branch(field: FieldSpec) -> FieldSpec:

@@ -3,6 +3,8 @@
 from mrtr_web.schema.spec import MAX_DEPTH, Absent, FieldSpec, Json, Kind
 from mrtr_web.schema.words import sounds_secret
 
+MAX_LOOKED_AT = 300
+MAX_STEPS = 100_000
 _UNKNOWN = FieldSpec("", Kind.JSON, "")
 
 
@@ -11,27 +13,52 @@ def asks_secret(spec: FieldSpec) -> bool:
     return spec.secret or (spec.kind is Kind.GROUP and any(member.secret for member in spec.parts()))
 
 
-def hidden(spec: FieldSpec, value: Json, mask: str | Absent, depth: int = MAX_DEPTH) -> Json | Absent:
+def holds_secret(spec: FieldSpec) -> bool:
+    """Whether one of its parts looks secret, however deep, as far as one looks."""
+    level = [spec]
+    for _ in range(MAX_LOOKED_AT):
+        if not level:
+            return False
+        part = level.pop(0)
+        if part.secret:
+            return True
+        level += part.parts()[:MAX_LOOKED_AT]
+    return False
+
+
+def hidden(spec: FieldSpec, value: Json, mask: str | Absent) -> Json | Absent:
     """The value with each secret replaced by `mask`, or left out. Raises SchemaTooLarge."""
-    if spec.secret:
-        return mask
-    if depth > 0 and spec.kind is Kind.UNION:
-        for branch in spec.parts():
-            found = hidden(branch, value, mask, depth - 1)
-            if isinstance(found, Absent):
-                return found
-            value = found
-        return value
-    if depth <= 0 or not isinstance(value, dict | list):
-        return value
-    if isinstance(value, dict):
-        return _without_absent({key: hidden(_of_key(spec, key), part, mask, depth - 1) for key, part in value.items()})
-    found_parts = (hidden(_of_position(spec, n), part, mask, depth - 1) for n, part in enumerate(value))
-    return [part for part in found_parts if not isinstance(part, Absent)]
+    return _Hiding(mask).of(spec, value, MAX_DEPTH)
 
 
-def _without_absent(found: dict[str, Json | Absent]) -> Json:
-    return {key: part for key, part in found.items() if not isinstance(part, Absent)}
+class _Hiding:
+    """Unions can ask for a value to be looked at again and again: past a bound, names alone tell what is secret."""
+
+    def __init__(self, mask: str | Absent) -> None:
+        self.mask = mask
+        self.left = MAX_STEPS
+
+    def of(self, spec: FieldSpec, value: Json | Absent, depth: int) -> Json | Absent:
+        if spec.secret:
+            return self.mask
+        self.left -= 1
+        if spec.kind is Kind.UNION and depth > 0 and self.left > 0:
+            for branch in spec.parts():
+                value = self.of(branch, value, depth - 1)
+            return value
+        if isinstance(value, dict):
+            found = {key: self.of(self._of_key(spec, key), part, depth - 1) for key, part in value.items()}
+            return {key: part for key, part in found.items() if not isinstance(part, Absent)}
+        if isinstance(value, list):
+            parts = (self.of(self._of_position(spec, n), part, depth - 1) for n, part in enumerate(value))
+            return [part for part in parts if not isinstance(part, Absent)]
+        return value
+
+    def _of_key(self, spec: FieldSpec, key: str) -> FieldSpec:
+        return _of_key(spec, key) if self.left > 0 else _by_name(key)
+
+    def _of_position(self, spec: FieldSpec, index: int) -> FieldSpec:
+        return _of_position(spec, index) if self.left > 0 else _UNKNOWN
 
 
 def _of_key(spec: FieldSpec, key: str) -> FieldSpec:
@@ -45,6 +72,10 @@ def _of_key(spec: FieldSpec, key: str) -> FieldSpec:
             return named
     if spec.kind is Kind.MAP and not sounds_secret((key,), ""):
         return spec.parts()[0]
+    return _by_name(key)
+
+
+def _by_name(key: str) -> FieldSpec:
     return FieldSpec(key, Kind.JSON, key, secret=sounds_secret((key,), ""))
 
 

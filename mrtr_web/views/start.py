@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
 
 from mrtr_web import catalog, completion, forms, operations, pages, wizard
 from mrtr_web.inputs import say
@@ -29,12 +29,16 @@ MAX_LINK = 64 * 1024
 @signed_in
 def start(request: SignedIn, slug: str, kind: str, name: str = "") -> HttpResponse:
     """The form that starts a flow. Its flow id is minted when it is drawn: a double click is one flow."""
-    server = get_object_or_404(catalog.visible(request.user), slug=slug)
+    server = catalog.visible(request.user).filter(slug=slug).first()
+    if server is None:
+        return _not_here(request)
     uri = request.GET.get("uri", "") if kind == "resources" else ""
     operation = operations.find(server, kind, name or uri)
     if operation is None:
         trouble = refreshed(server)
         operation = operations.find(server, kind, name or uri)
+        if operation is None and request.method == "POST":
+            return _not_here(request)
         if operation is None:
             return render(request, "catalog/gone.html", {"server": server, "trouble": trouble}, status=404)
     try:
@@ -45,6 +49,15 @@ def start(request: SignedIn, slug: str, kind: str, name: str = "") -> HttpRespon
     except SchemaFault as fault:
         context = {"server": server, "operation": operation, "fault": say(fault.code, fault.params)}
         return render(request, "catalog/unusable.html", context, status=422)
+
+
+def _not_here(request: SignedIn) -> HttpResponse:
+    """A server or operation that is not offered, or not any more. What was typed for it is given back."""
+    if request.method != "POST":
+        raise Http404
+    response = lost_post(request, "gone")
+    response.status_code = 404
+    return response
 
 
 class StartPage:
