@@ -17,6 +17,8 @@ def clean_text(text: str, limit: int | None = None) -> str:
     Line breaks become LF, a tab a space. A joiner stays between two letters or emoji that it can join.
     """
     text = text if limit is None else text[: 2 * limit + 2]
+    if text.isascii() and text.isprintable() and (limit is None or len(text) <= limit):
+        return text
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     shown = "".join(_visible(text, index) for index in range(len(text)))
     return shown if limit is None or len(shown) <= limit else shown[: limit - 1] + CUT
