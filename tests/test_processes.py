@@ -4,6 +4,7 @@ import signal
 import time
 from pathlib import Path
 
+import httpx2
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
@@ -196,3 +197,11 @@ def _dump() -> bytes:
             cursor.execute(f'SELECT * FROM "{table}"')
             parts += [repr([bytes(v) if isinstance(v, memoryview) else v for v in row]) for row in cursor.fetchall()]
     return "".join(parts).encode()
+
+
+def test_access_logs_hold_no_query(tmp_path: Path) -> None:
+    with serving(tmp_path) as process:
+        assert httpx2.get(f"{process.base}/accounts/login/?city=Lyon", trust_env=False).status_code == 200
+    log = process.log.read_text()
+    assert '"GET /accounts/login/ HTTP/1.1" 200' in log
+    assert "Lyon" not in log
