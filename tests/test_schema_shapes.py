@@ -321,11 +321,14 @@ def test_secrets_are_hidden_wherever_they_stand() -> None:
 keys = st.sampled_from(["a", "b", "c d", "é", "$x", "a.b"])
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=8)
 numbers = st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False)
-anything: st.SearchStrategy[Json] = st.recursive(
-    st.none() | st.booleans() | numbers | texts,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
-    max_leaves=5,
-)
+scalars: st.SearchStrategy[Json] = st.none() | st.booleans() | numbers | texts
+
+
+def around(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
+    return inner | st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3)
+
+
+anything = around(around(scalars))
 Pair = tuple[dict[str, Any], Any]
 
 
@@ -396,11 +399,11 @@ def nullables(draw: st.DrawFn, inner: st.SearchStrategy[Pair]) -> Pair:
     return {"anyOf": [schema, {"type": "null"}]}, draw(st.sampled_from([value, None]))
 
 
-parts = st.recursive(
-    leaf(),
-    lambda inner: objects(inner) | lists(inner) | tuples(inner) | maps(inner) | unions(inner) | nullables(inner),
-    max_leaves=8,
-)
+def nested(inner: st.SearchStrategy[Pair]) -> st.SearchStrategy[Pair]:
+    return st.one_of(inner, objects(inner), lists(inner), tuples(inner), maps(inner), unions(inner), nullables(inner))
+
+
+parts = nested(nested(nested(leaf())))
 
 
 @settings(max_examples=400, deadline=None)
