@@ -13,7 +13,8 @@ from django.forms.utils import ErrorDict
 from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 
-from mrtr_web.inputs import FIELDS, branch_labels, say
+from mrtr_web.inputs import say
+from mrtr_web.parts import FIELDS, branch_labels
 from mrtr_web.readback import Row, told
 from mrtr_web.schema import dates
 from mrtr_web.schema.check import Problem

@@ -1,4 +1,4 @@
-"""From a field spec to its Django field: one small class per kind. FIELDS is the register.
+"""From a field spec to its Django field: one small class per kind. LEAVES is the register.
 
 A server's texts are hostile: everything shown goes through clean_text and is escaped by the templates.
 """
@@ -17,8 +17,8 @@ from mrtr_web.schema.labels import MAX_LABEL
 from mrtr_web.schema.parse import parse
 from mrtr_web.schema.places import Place
 from mrtr_web.schema.sentences import SENTENCES
-from mrtr_web.schema.spec import ABSENT, Absent, FieldSpec, Json, Kind
-from mrtr_web.schema.text import clean_text, one_line
+from mrtr_web.schema.spec import Absent, FieldSpec, Json, Kind
+from mrtr_web.schema.text import clean_text
 from mrtr_web.schema.words import autocomplete
 from mrtr_web.widgets import (
     AnswerWidget,
@@ -27,7 +27,6 @@ from mrtr_web.widgets import (
     DateTimeWidget,
     FileWidget,
     JsonWidget,
-    PartWidget,
     RadiosWidget,
     SearchWidget,
     SelectWidget,
@@ -231,43 +230,7 @@ class JsonField(AnswerField):
         return {**_LITERAL, **self.secrecy()}
 
 
-class PartField(AnswerField):
-    """A part that is made of others: it has no text of its own."""
-
-    template_name = "forms/part.html"
-
-    def control(self) -> AnswerWidget:
-        return PartWidget(self.spec, self.first, {})
-
-    def clean(self, value: Any) -> Json | Absent:
-        return ABSENT
-
-    @property
-    def offers_blank(self) -> bool:
-        """Whether an empty list or object can be meant: where it was one before."""
-        return self.spec.may_be_empty and self.place.typed.blank
-
-
-class UnionField(PartField):
-    def clean(self, value: Any) -> Json | Absent:
-        if self.place.needs_branch:
-            raise forms.ValidationError(say("choose_branch", {}), code="choose_branch")
-        return ABSENT
-
-    @property
-    def beside(self) -> list[tuple[str, str]]:
-        """What was typed for the other branches, as hidden inputs."""
-        return [(name, value) for name, values in self.place.beside.items() for value in values]
-
-    @property
-    def branches(self) -> list[tuple[str, str, bool]]:
-        """What is posted for each, what people read, and whether it is chosen."""
-        chosen = self.place.branch
-        empty = [("", _("No answer"), chosen is None)] if self.spec.may_be_empty else []
-        return [*((str(n), label, n == chosen) for n, label in enumerate(branch_labels(self.spec))), *empty]
-
-
-FIELDS: Mapping[Kind, type[AnswerField]] = {
+LEAVES: Mapping[Kind, type[AnswerField]] = {
     Kind.TEXT: TextField,
     Kind.LONG_TEXT: TextField,
     Kind.EMAIL: EmailField,
@@ -283,48 +246,7 @@ FIELDS: Mapping[Kind, type[AnswerField]] = {
     Kind.CHOICES: ChoicesField,
     Kind.JSON: JsonField,
     Kind.FILE: FileField,
-    Kind.GROUP: PartField,
-    Kind.LIST: PartField,
-    Kind.TUPLE: PartField,
-    Kind.MAP: PartField,
-    Kind.UNION: UnionField,
 }
-_KIND_LABELS = {
-    Kind.TEXT: gettext_noop("Text"),
-    Kind.LONG_TEXT: gettext_noop("Text"),
-    Kind.EMAIL: gettext_noop("Email address"),
-    Kind.URI: gettext_noop("Web address"),
-    Kind.UUID: gettext_noop("Identifier (UUID)"),
-    Kind.DATE: gettext_noop("Date"),
-    Kind.TIME: gettext_noop("Time"),
-    Kind.DATE_TIME: gettext_noop("Date and time"),
-    Kind.FILE: gettext_noop("File"),
-    Kind.NUMBER: gettext_noop("Number"),
-    Kind.INTEGER: gettext_noop("Whole number"),
-    Kind.BOOLEAN: gettext_noop("Yes or no"),
-    Kind.CHOICE: gettext_noop("One of a list"),
-    Kind.CHOICES: gettext_noop("Some of a list"),
-    Kind.JSON: gettext_noop("Anything else, as JSON"),
-    Kind.GROUP: gettext_noop("Several fields"),
-    Kind.LIST: gettext_noop("List"),
-    Kind.TUPLE: gettext_noop("List"),
-    Kind.MAP: gettext_noop("Named values"),
-    Kind.UNION: gettext_noop("One of several kinds"),
-}
-
-
-def branch_labels(spec: FieldSpec) -> list[str]:
-    """What people read for the branches of a union: the title, else the constant that tells it, else its kind."""
-    found: list[str] = []
-    for number, branch in enumerate(spec.parts(), start=1):
-        label = one_line(clean_text(branch.title or _telling(branch), MAX_LABEL)) or _(_KIND_LABELS[branch.kind])
-        found.append(label if label not in found else f"{label} ({number})")
-    return found
-
-
-def _telling(branch: FieldSpec) -> str:
-    fixed = [part for part in branch.parts() if part.kind is Kind.FIXED] if branch.kind is Kind.GROUP else []
-    return fixed[0].options[0].label if fixed else ""
 
 
 def _help(spec: FieldSpec) -> str:

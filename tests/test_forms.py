@@ -11,7 +11,8 @@ from django.http import QueryDict
 from django.utils.translation import override
 
 from mrtr_web.forms import StepForm, build
-from mrtr_web.inputs import FIELDS, say
+from mrtr_web.inputs import say
+from mrtr_web.parts import FIELDS
 from mrtr_web.readback import Row
 from mrtr_web.schema.check import Problem, check
 from mrtr_web.schema.read import read_elicitation, read_input
