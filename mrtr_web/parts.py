@@ -1,4 +1,4 @@
-"""Django fields of parts that are made of others, which hold no text themselves. FIELDS is the register of all kinds."""
+"""Django fields of parts that are made of others, without a text of their own. FIELDS is the register of all kinds."""
 
 from collections.abc import Mapping
 from typing import Any
