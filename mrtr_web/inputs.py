@@ -3,6 +3,7 @@
 A server's texts are hostile: everything shown goes through clean_text and is escaped by the templates.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,6 +34,7 @@ from mrtr_web.widgets import (
     TimeWidget,
 )
 
+MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+*-]+")
 MAX_HINT = 2_000
 MAX_MORE = 20_000
 MAX_RADIOS = 7
@@ -219,7 +221,8 @@ class ChoicesField(AnswerField):
 
 class FileField(AnswerField):
     def control(self) -> AnswerWidget:
-        return FileWidget(self.spec, self.first, {"class": "input"})
+        accept = {"accept": self.spec.media} if MEDIA_TYPE.fullmatch(self.spec.media) else {}
+        return FileWidget(self.spec, self.first, {"class": "input", **accept})
 
 
 class JsonField(AnswerField):

@@ -63,6 +63,10 @@ class PartField(AnswerField):
         return ABSENT
 
     @property
+    def may_add(self) -> bool:
+        return self.spec.max_items is None or len(self.place.parts) < self.spec.max_items
+
+    @property
     def offers_blank(self) -> bool:
         """Whether an empty list or object can be meant: where it was one before."""
         return self.spec.may_be_empty and self.place.typed.blank

@@ -4,13 +4,15 @@ Nothing that was typed is judged here, and nothing is lost but what was taken aw
 """
 
 import re
+from dataclasses import replace
 
 from mrtr_web.schema.drawing import Drawing
 from mrtr_web.schema.invalid import Invalid
 from mrtr_web.schema.jsontext import read_json, write_json
 from mrtr_web.schema.places import Place, Posted, as_posted, as_typed, value_of, walk
-from mrtr_web.schema.spec import Absent, FormSpec, Json
+from mrtr_web.schema.spec import NESTED, Absent, FieldSpec, FormSpec, Json, Kind, Typed
 
+_TYPED_IN = frozenset(Kind) - NESTED - {Kind.CHOICE, Kind.CHOICES, Kind.BOOLEAN, Kind.FILE, Kind.JSON, Kind.FIXED}
 _DO = re.compile(r"(add|remove|branch|json|form) (f[0-9]*(?:-b?[0-9]+)*)")
 
 
@@ -72,7 +74,25 @@ def _as_fields(place: Place) -> Place:
     if not place.typed.text:
         return Drawing(json=True).fresh(spec, place.name)
     value = read_json(place.typed.text)
-    drawn = Drawing(json=True).value(spec, value, place.name)
+    drawn = _softened(Drawing(json=True).value(spec, value, place.name))
     if drawn.spec.kind != spec.kind:
-        raise Invalid("json_no_form")
+        raise Invalid("json_no_form", names=", ".join(_unknown(spec, value)) or "{}")
     return drawn
+
+
+def _softened(place: Place) -> Place:
+    """What is nearly a value, such as a text for a number, stands in its field as if it had been typed there."""
+    place.parts = tuple(map(_softened, place.parts))
+    meant = place.instead_of
+    if meant is None or meant.kind not in _TYPED_IN:
+        return place
+    value = read_json(place.typed.text) if place.typed.text else None
+    if isinstance(value, bool | list | dict) or (value is None and meant.nullable):
+        return place
+    text = value if isinstance(value, str) else "" if value is None else write_json(value)
+    return replace(place, spec=meant, instead_of=None, typed=Typed(text))
+
+
+def _unknown(spec: FieldSpec, value: Json) -> list[str]:
+    known = {member.key for member in spec.parts()} if spec.kind is Kind.GROUP else set()
+    return [key for key in value if key not in known] if isinstance(value, dict) else []

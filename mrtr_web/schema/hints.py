@@ -4,13 +4,15 @@ from collections.abc import Mapping
 
 from mrtr_web.schema.spec import FieldSpec, Kind
 
+_WRITTEN = frozenset({"duration", "ipv4", "ipv6", "hostname"})
 Hint = tuple[str, Mapping[str, object]]
 
 
 def hints(spec: FieldSpec) -> list[Hint]:
     examples = [("hint_examples", {"examples": ", ".join(spec.examples)})] if spec.examples and not spec.secret else []
     deprecated: list[Hint] = [("hint_deprecated", {})] if spec.deprecated else []
-    return [*deprecated, *_asked(spec), *examples]
+    written: list[Hint] = [(f"hint_{spec.format}", {})] if spec.format in _WRITTEN and spec.kind is Kind.TEXT else []
+    return [*deprecated, *_asked(spec), *written, *examples]
 
 
 def _asked(spec: FieldSpec) -> list[Hint]:
@@ -19,7 +21,7 @@ def _asked(spec: FieldSpec) -> list[Hint]:
             low = spec.min_length if spec.min_length != 1 else None  # one character is just an answer
             return _limits("length", low or None, spec.max_length)
         case Kind.NUMBER | Kind.INTEGER:
-            return _limits("number", spec.minimum, spec.maximum) + _beyond(spec)
+            return _beyond(spec) + _limits("number", spec.minimum, spec.maximum)
         case Kind.CHOICE if spec.is_searched:
             return [("hint_search", {"count": len(spec.options)})]
         case Kind.CHOICES:

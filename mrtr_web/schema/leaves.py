@@ -65,13 +65,15 @@ def text(base: FieldSpec, part: Part, document: Document) -> FieldSpec | None:
         return None
     kind = _text_kind(base, part)
     secret = base.secret and kind in (Kind.TEXT, Kind.LONG_TEXT)
-    field = replace(base, kind=kind, secret=secret)
+    field = replace(
+        base, kind=kind, secret=secret, format=string(part, "format"), media=string(part, "contentMediaType")
+    )
     return replace(field, min_length=count(part, "minLength"), max_length=count(part, "maxLength"))
 
 
 def _text_kind(base: FieldSpec, part: Part) -> Kind:
     form = string(part, "format")
-    if string(part, "contentEncoding").lower() == "base64" or form in ("binary", "byte"):
+    if string(part, "contentEncoding").lower() == "base64" or form in ("byte", "base64"):
         return Kind.FILE
     return _FORMATS.get(form) or (Kind.LONG_TEXT if _is_long(base, part) else Kind.TEXT)
 

@@ -32,7 +32,9 @@ def group(base: FieldSpec, part: Part, document: Document, read: Read) -> FieldS
 
 
 def _is_closed(part: Part) -> bool:
-    return part.get("additionalProperties") is False and not named(part, "patternProperties")
+    """Whether it can have no keys but those described, or describes that there are none."""
+    free = part.get("additionalProperties", not isinstance(part.get("properties"), dict))
+    return free is False and not named(part, "patternProperties")
 
 
 def _keys(part: Part, document: Document) -> list[str]:

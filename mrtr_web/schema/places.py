@@ -7,7 +7,8 @@ or branch was drawn before), -key, -as (json).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from mrtr_web.schema.invalid import Invalid
 from mrtr_web.schema.parse import parse
@@ -22,6 +23,9 @@ from mrtr_web.schema.spec import (
 )
 
 ROOT = "f"
+_UNLIMITED: Mapping[str, Any] = dict.fromkeys(
+    ("min_length", "max_length", "minimum", "maximum", "min_items", "max_items")
+)
 
 Posted = Mapping[str, Sequence[str]]
 
@@ -102,9 +106,9 @@ def value_of(place: Place, leaf: Callable[[Place], Json | Absent]) -> Json | Abs
         case Kind.GROUP if place.there:
             return _object(given)
         case Kind.TUPLE if place.there:
-            return [value for _, value in given if not isinstance(value, Absent)]
+            return [None if isinstance(value, Absent) else value for _, value in given]
         case Kind.LIST if given or _sends_empty(place):
-            return [value for _, value in given if not isinstance(value, Absent)]
+            return [None if isinstance(value, Absent) else value for _, value in given]
         case Kind.MAP if given or _sends_empty(place):
             return _keys(given, leaf)
         case Kind.UNION if given:
@@ -123,8 +127,14 @@ def _object(given: list[tuple[Place, Json | Absent]]) -> Json:
 
 
 def _keys(given: list[tuple[Place, Json | Absent]], leaf: Callable[[Place], Json | Absent]) -> Json:
-    named = [(str(leaf(part.key)), value) for part, value in given if part.key is not None]
-    return {key: value for key, value in named if not isinstance(value, Absent)}
+    found: dict[str, Json] = {}
+    for part, value in given:
+        key = leaf(part.key) if part.key is not None else ABSENT
+        name = key if isinstance(key, str) else ""
+        name = name if name not in found else f"{name} ({len(found) + 1})"  # refused before it is sent (forms.clean)
+        if not isinstance(value, Absent):
+            found[name] = value
+    return found
 
 
 def _sends_empty(place: Place) -> bool:
@@ -132,11 +142,13 @@ def _sends_empty(place: Place) -> bool:
 
 
 def as_typed(place: Place) -> Json | Absent:
-    """The value of one field as far as it is one; else the text as it was typed."""
-    try:
-        return parse(place.spec, place.typed)
-    except Invalid:
-        return place.typed.text or ABSENT
+    """The value of one field as far as it is one, whatever its limits; else the text as it was typed."""
+    for spec in (place.spec, replace(place.spec, **_UNLIMITED)):
+        try:
+            return parse(spec, place.typed)
+        except Invalid:
+            continue
+    return place.typed.text or ABSENT
 
 
 def as_posted(place: Place) -> dict[str, list[str]]:

@@ -7,6 +7,7 @@ from mrtr_web.schema.merge import Clash, Part, merged
 from mrtr_web.schema.pointer import resolve
 
 MAX_DETOURS = 8
+TYPE_TITLE = "$title"
 MAX_WORK = 50_000
 """Keywords looked at for one form: some twenty times what a form of 200 fields needs."""
 
@@ -35,7 +36,10 @@ class Document:
             raise Clash
         self._spend(part)
         if "$ref" in part:
-            return self._over(self._target(part), _without(part, "$ref"), nullable, detours)
+            found = self._over(self._target(part), {}, nullable, detours)
+            beside = _without(part, "$ref")
+            named = Plain(_titled_by_type(found.part), found.nullable)
+            return self._over(named.part, beside, named.nullable, detours) if beside else named
         if isinstance(part.get("allOf"), list):
             return self._all_of(part, nullable, detours)
         for name in ("anyOf", "oneOf"):
@@ -116,6 +120,11 @@ class Document:
                     yield self._plain(schema, False, detours - 1).part
                 except Clash:
                     continue
+
+
+def _titled_by_type(part: Part) -> Part:
+    """What a reference leads to is titled as a type: the property's own name says more where there is one."""
+    return _without(part, "title") | {TYPE_TITLE: part["title"]} if "title" in part else part
 
 
 def _without(part: Part, name: str) -> Part:

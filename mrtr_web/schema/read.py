@@ -12,7 +12,7 @@ from mrtr_web.schema.jsontext import write_json
 from mrtr_web.schema.merge import Part
 from mrtr_web.schema.parse import fits
 from mrtr_web.schema.part import entries, names, string, types_of
-from mrtr_web.schema.plain import Document
+from mrtr_web.schema.plain import TYPE_TITLE, Document
 from mrtr_web.schema.spec import (
     ABSENT,
     CAN_HOLD_SECRETS,
@@ -109,7 +109,7 @@ def _base(key: str, part: Part, required: bool) -> FieldSpec:
     base = FieldSpec(
         key,
         Kind.JSON,
-        string(part, "title").strip() or key,
+        string(part, "title").strip() or key or string(part, TYPE_TITLE).strip(),
         string(part, "description"),
         required=required,
         deprecated=part.get("deprecated") is True,

@@ -1,6 +1,6 @@
 """Values without what looks like a secret in them."""
 
-from mrtr_web.schema.spec import MAX_DEPTH, Absent, FieldSpec, Json, Kind
+from mrtr_web.schema.spec import ABSENT, MAX_DEPTH, Absent, FieldSpec, Json, Kind
 from mrtr_web.schema.words import sounds_secret
 
 MAX_LOOKED_AT = 300
@@ -43,9 +43,7 @@ class _Hiding:
             return self.mask
         self.left -= 1
         if spec.kind is Kind.UNION and depth > 0 and self.left > 0:
-            for branch in spec.parts():
-                value = self.of(branch, value, depth - 1)
-            return value
+            return self._of_union(spec, value, depth)
         if isinstance(value, dict):
             found = {key: self.of(self._of_key(spec, key), part, depth - 1) for key, part in value.items()}
             return {key: part for key, part in found.items() if not isinstance(part, Absent)}
@@ -53,6 +51,13 @@ class _Hiding:
             parts = (self.of(self._of_position(spec, n), part, depth - 1) for n, part in enumerate(value))
             return [part for part in parts if not isinstance(part, Absent)]
         return value
+
+    def _of_union(self, spec: FieldSpec, value: Json | Absent, depth: int) -> Json | Absent:
+        """One that lacks a part would be taken for another branch: it is left out as a whole."""
+        shown = value
+        for branch in spec.parts():
+            shown = self.of(branch, shown, depth - 1)
+        return ABSENT if isinstance(self.mask, Absent) and shown != value else shown
 
     def _of_key(self, spec: FieldSpec, key: str) -> FieldSpec:
         return _of_key(spec, key) if self.left > 0 else _by_name(key)

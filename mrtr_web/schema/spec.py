@@ -110,6 +110,10 @@ class FieldSpec:
     above: int | float | None = None
     below: int | float | None = None
     step: int | float | None = None
+    format: str = ""
+    """Of a text, as the schema names it."""
+    media: str = ""
+    """The type of a file."""
     rest: bool = False
     """A map of a group's further keys: its entries stand in the group's own object."""
     parts: Parts = field(default_factory=no_parts, compare=False, repr=False)
