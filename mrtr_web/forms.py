@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.forms.utils import ErrorDict
 from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
@@ -20,10 +21,10 @@ from mrtr_web.schema import dates
 from mrtr_web.schema.check import Problem
 from mrtr_web.schema.drawing import Drawing
 from mrtr_web.schema.labels import MAX_LABEL
-from mrtr_web.schema.places import ROOT, Place, Posted, find, value_of, walk
-from mrtr_web.schema.spec import ABSENT, FieldSpec, FormSpec, Json, Kind, SchemaTooLarge
+from mrtr_web.schema.places import ROOT, Place, Posted, find, plainly, value_of, walk
+from mrtr_web.schema.spec import ABSENT, FieldSpec, FormSpec, Json, Kind, SchemaTooLarge, Typed
 from mrtr_web.schema.text import clean_text, one_line
-from mrtr_web.widgets import COMPANIONS, Data, DateTimeWidget, values
+from mrtr_web.widgets import COMPANIONS, Data, DateTimeWidget, SearchWidget, values
 
 MAX_ZONE_LISTS = 3
 
@@ -57,12 +58,24 @@ class StepForm(forms.Form):
         self.root = self._drawn(None if data is None else unprefixed(data, prefix), initial)
         self.above: dict[str, tuple[str, ...]] = {}
         for place, label, above in _labelled(self.root, "", ()):
-            place.typed = replace(place.typed, zone=place.typed.zone or zone)
+            place.typed = (
+                replace(place.typed, zone=place.typed.zone or zone) if self.is_bound else _in_zone(place, zone)
+            )
             if place.name == ROOT and place.spec.kind is Kind.GROUP:
                 continue
             self.above[place.name] = above
             self.fields[place.name] = FIELDS[place.spec.kind](place, label)
         self._share_zones()
+        self._share_lists()
+
+    def _share_lists(self) -> None:
+        """What is searched in many places, as in each entry of a list, is listed once."""
+        first: dict[int, str] = {}
+        for name, field in self.fields.items():
+            if isinstance(field.widget, SearchWidget):
+                known = id(field.widget.spec.options)
+                field.widget.draws_list = known not in first
+                field.widget.list_id = first.setdefault(known, f"{self.prefix}-{name}-list")
 
     def _share_zones(self) -> None:
         """A list of all time zones beside each of many fields would be most of the page."""
@@ -113,12 +126,13 @@ class StepForm(forms.Form):
     def clean(self) -> None:
         """A key that stands twice would be lost."""
         for place in walk(self.root):
-            keys: set[object] = set()
-            for key in [part.key for part in place.parts if part.key is not None]:
+            keys = {part.spec.key for part in place.parts} if place.spec.kind is Kind.GROUP else set()
+            for key in _entry_keys(place):
                 given = self.cleaned_data.get(key.name)
                 if given in keys:
                     self.add_error(key.name, say("key_twice", {}))
-                keys.add(given)
+                if given is not None:
+                    keys.add(given)
 
     def add_problems(self, problems: Iterable[Problem]) -> None:
         """Show what the final check found, each at its field."""
@@ -135,6 +149,19 @@ class StepForm(forms.Form):
             where = " \u203a ".join(clean_text(str(step), MAX_LABEL) for step in rest)
             name = None if place is self.root and place.spec.kind is Kind.GROUP else place.name
             self.add_error(name, f"{where}: {sentence}" if where else sentence)
+
+    def so_far(self) -> dict[str, Any]:
+        """The content as far as it goes: what is no answer yet stands in it as it was typed."""
+        found = plainly(self.root)
+        return found if isinstance(found, dict) else {}
+
+    def add_further(self, problems: Iterable[Problem]) -> None:
+        """Of what the final check says of a form that has errors already: what concerns a field that has none."""
+        for problem in problems:
+            place, rest = find(self.root, problem.path)
+            wrong = {name for name in self.errors if name != NON_FIELD_ERRORS}
+            if place.is_leaf and not rest and place.name not in wrong and problem.code != "missing":
+                self.add_problems([problem])
 
     def rows(self) -> list[Row]:
         """The answers as they will be sent; only after is_valid()."""
@@ -164,11 +191,26 @@ def name_of(index: int) -> str:
     return f"f{index}"
 
 
+def _entry_keys(place: Place) -> list[Place]:
+    """Of a map's entries, or of those that stand in a group beside its own members."""
+    rest = next((part for part in place.parts if part.spec.rest), None) if place.spec.kind is Kind.GROUP else place
+    return [part.key for part in rest.parts if part.key is not None] if rest and not place.spec.rest else []
+
+
 def unprefixed(data: Data, prefix: str) -> dict[str, list[str]]:
     """What was posted for the form with this prefix, by names without it."""
     start = f"{prefix}-"
     names = data.keys() if isinstance(data, MultiValueDict) else data
     return {name[len(start) :]: values(data, name) for name in names if name.startswith(start)}
+
+
+def _in_zone(place: Place, zone: str) -> Typed:
+    """A date and time that comes with an offset is shown as people read it, where that says the same."""
+    typed = place.typed
+    if place.spec.kind is not Kind.DATE_TIME or not dates.has_offset(typed.text):
+        return replace(typed, zone=zone)
+    text, zone = dates.localised(typed.text, zone)
+    return replace(typed, text=text, zone=zone, fold=typed.text[-6:])
 
 
 def _labelled(place: Place, label: str, above: tuple[str, ...]) -> Iterator[tuple[Place, str, tuple[str, ...]]]:

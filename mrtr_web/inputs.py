@@ -147,7 +147,7 @@ class TextField(AnswerField):
 
 class LiteralField(TextField):
     def attrs(self) -> Attrs:
-        return dict(_LITERAL)
+        return {**_LITERAL, **self.secrecy()}
 
 
 class EmailField(TextField):
@@ -227,6 +227,8 @@ class FileField(AnswerField):
 
 class JsonField(AnswerField):
     def control(self) -> AnswerWidget:
+        if self.place.instead_of:
+            self.warning = ""  # somewhere in it there may be a secret, or not
         return JsonWidget(self.spec, self.first, {"class": "input", **self.attrs()}, self.place)
 
     def attrs(self) -> Attrs:

@@ -3,6 +3,7 @@
 A page knows what was chosen and typed for its step, whether that can be sent, and what is sent then.
 """
 
+import contextlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -300,6 +301,8 @@ def accepts(form: forms.StepForm, schema: Mapping[str, Any]) -> bool:
     A schema that cannot be checked is left to the server.
     """
     if not form.is_valid():
+        with contextlib.suppress(SchemaFault):
+            form.add_further(check.check(schema, form.so_far()))
         return False
     try:
         form.add_problems(check.check(schema, form.value()))

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_noop
 
 from mrtr_web.inputs import LEAVES, AnswerField, say
 from mrtr_web.schema.labels import MAX_LABEL
-from mrtr_web.schema.spec import ABSENT, Absent, FieldSpec, Json, Kind
+from mrtr_web.schema.spec import ABSENT, Absent, FieldSpec, Json, Kind, SchemaTooLarge
 from mrtr_web.schema.text import clean_text, one_line
 from mrtr_web.widgets import AnswerWidget, PartWidget
 
@@ -47,7 +47,10 @@ def branch_labels(spec: FieldSpec) -> list[str]:
 
 
 def _telling(branch: FieldSpec) -> str:
-    fixed = [part for part in branch.parts() if part.kind is Kind.FIXED] if branch.kind is Kind.GROUP else []
+    try:
+        fixed = [part for part in branch.parts() if part.kind is Kind.FIXED] if branch.kind is Kind.GROUP else []
+    except SchemaTooLarge:
+        return ""
     return fixed[0].options[0].label if fixed else ""
 
 

@@ -8,7 +8,7 @@ from django.utils.datastructures import MultiValueDict
 
 from mrtr_web.schema import dates
 from mrtr_web.schema.places import ROOT, Place
-from mrtr_web.schema.spec import FieldSpec, Kind, Typed
+from mrtr_web.schema.spec import FILE_LEFT_OUT, FieldSpec, Kind, Typed
 
 COMPANIONS = ("", "-zone", "-fold", "-blank", "-name")
 """What may follow a field's name in the names of its inputs."""
@@ -54,6 +54,7 @@ class DateTimeWidget(AnswerWidget):
         listed = () if self.zone_list else dates.zones()
         zones = listed if zone in listed or self.zone_list else (zone, *listed)
         return {
+            "has_offset": dates.has_offset(typed.text),
             "type": "datetime-local" if not typed.text or dates.is_local(typed.text) else "text",
             "zone": zone,
             "zone_list": self.zone_list,
@@ -75,7 +76,8 @@ class FileWidget(AnswerWidget):
     template_name = "forms/file.html"
 
     def more_context(self, typed: Typed) -> dict[str, Any]:
-        return {"kept_bytes": len(typed.text) * 3 // 4 - typed.text[-2:].count("=")}
+        size = len(typed.text) * 3 // 4 - typed.text[-2:].count("=")
+        return {"kept": typed.text not in ("", FILE_LEFT_OUT), "kept_bytes": size}
 
 
 class JsonWidget(AnswerWidget):
@@ -121,6 +123,11 @@ class SearchWidget(OptionsWidget):
     """The browser's own list of suggestions: a part of a label finds it."""
 
     template_name = "forms/search.html"
+    list_id = ""
+    draws_list = True
+
+    def more_context(self, typed: Typed) -> dict[str, Any]:
+        return {"list_id": self.list_id, "options": self.choices if self.draws_list else ()}
 
 
 class RadiosWidget(OptionsWidget):

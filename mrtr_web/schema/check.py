@@ -119,9 +119,12 @@ def _leave_out(root: dict[str, Any], path: list[str | int]) -> None:
     if not path:
         raise SchemaFault("schema_broken")
     part: Any = root
-    for step in path[:-1]:
-        part = part[step]
-    del part[path[-1]]
+    try:
+        for step in path[:-1]:
+            part = part[step]
+        del part[path[-1]]
+    except (LookupError, TypeError):  # the engine leaves empty names out of its paths
+        raise SchemaFault("schema_broken") from None
 
 
 def _deny(uri: str) -> NoReturn:

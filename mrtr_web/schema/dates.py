@@ -78,6 +78,18 @@ def offsets(text: str, zone: str) -> tuple[str, ...]:
     return tuple(map(offset_text, found)) if len(found) > 1 else ()
 
 
+def localised(text: str, zone: str) -> tuple[str, str]:
+    """The local time and the zone, of `zone` and UTC, that give exactly this date-time; itself and `zone` for none."""
+    for each in (zone, "UTC"):
+        local = text.removesuffix("Z").removesuffix("z") if each == "UTC" else text[:-6]
+        try:
+            if has_offset(text) and read_date_time(local, each, text[-6:]) == text:
+                return local, each
+        except Invalid:
+            continue
+    return text, zone
+
+
 def offset_text(offset: timedelta) -> str:
     seconds = int(offset.total_seconds())
     sign, seconds = ("-", -seconds) if seconds < 0 else ("+", seconds)

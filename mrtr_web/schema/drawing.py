@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from mrtr_web.schema.invalid import Invalid
 from mrtr_web.schema.jsontext import same, write_json
-from mrtr_web.schema.parse import parse, shown
+from mrtr_web.schema.parse import fits, parse, shown
 from mrtr_web.schema.places import ROOT, Place, Posted, always_there, member, read_typed, value_of, walk
 from mrtr_web.schema.secrets import holds_secret
 from mrtr_web.schema.spec import (
@@ -37,13 +37,14 @@ class Drawing:
 
     def __init__(self, *, json: bool) -> None:
         self.json = json
+        self.listed: set[int] = set()
         self.fields, self.nested, self.options, self.tries = MAX_FIELDS, MAX_NESTED, MAX_OPTIONS, MAX_TRIES
 
     def fresh(self, spec: FieldSpec, name: str = ROOT, level: int = 0) -> Place:
         """With the schema's defaults."""
         spec = self._spec(spec, level)
         if spec.kind not in NESTED:
-            return self._leaf(spec, name, shown(spec, spec.default))
+            return self._leaf(spec, name, shown(spec, spec.default) if fits(spec, spec.default) else Typed())
         if spec.default is not ABSENT:
             return self.value(spec, spec.default, name, level)
         self._count(spec)
@@ -67,7 +68,8 @@ class Drawing:
 
     def as_json(self, spec: FieldSpec, value: Json | Absent, name: str) -> Place:
         typed = Typed() if isinstance(value, Absent) else Typed(write_json(value))
-        place = self._leaf(replace(json_spec(spec), secret=holds_secret(spec)), name, typed)
+        text = replace(json_spec(spec), secret=holds_secret(spec), json_type="object" if name == ROOT else "")
+        place = self._leaf(text, name, typed)
         place.instead_of = spec if spec.kind is not Kind.JSON else None
         return place
 
@@ -223,7 +225,8 @@ class Drawing:
 
     def _leaf(self, spec: FieldSpec, name: str, typed: Typed) -> Place:
         self.fields -= spec.kind is not Kind.FIXED
-        self.options -= len(spec.options)
+        self.options -= len(spec.options) if id(spec.options) not in self.listed else 0
+        self.listed.add(id(spec.options) if spec.is_searched else 0)  # a list to search is drawn once
         if self.fields < 0:
             raise SchemaTooLarge("schema_fields", maximum=MAX_FIELDS)
         if self.options < 0:
@@ -232,7 +235,8 @@ class Drawing:
 
     def _count(self, spec: FieldSpec) -> None:
         self.nested -= 1
-        if self.nested < 0:
+        self.options -= len(spec.parts()) if spec.kind is Kind.UNION else 0
+        if self.nested < 0 or self.options < 0:
             raise SchemaTooLarge("schema_fields", maximum=MAX_FIELDS)
 
     def _try(self) -> None:
@@ -243,8 +247,7 @@ class Drawing:
 
 def json_spec(spec: FieldSpec) -> FieldSpec:
     """The same part as a JSON field."""
-    json_type = "object" if spec.kind in (Kind.GROUP, Kind.MAP) else "array" if spec.kind is Kind.LIST else ""
-    return replace(spec, kind=Kind.JSON, options=(), parts=Parts(tuple), json_type=json_type)
+    return replace(spec, kind=Kind.JSON, options=(), parts=Parts(tuple))
 
 
 def _gives(place: Place, value: Json | Absent) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from mrtr_web.schema.drawing import Drawing
 from mrtr_web.schema.invalid import Invalid
 from mrtr_web.schema.jsontext import read_json, write_json
-from mrtr_web.schema.places import Place, Posted, as_posted, as_typed, value_of, walk
+from mrtr_web.schema.places import Place, Posted, as_posted, plainly, walk
 from mrtr_web.schema.spec import NESTED, Absent, FieldSpec, FormSpec, Json, Kind, Typed
 
 _TYPED_IN = frozenset(Kind) - NESTED - {Kind.CHOICE, Kind.CHOICES, Kind.BOOLEAN, Kind.FILE, Kind.JSON, Kind.FIXED}
@@ -39,11 +39,6 @@ def edited(spec: FormSpec, posted: Posted, do: str) -> Posted:
         case "form" if place.instead_of is not None:
             return _replaced(posted, place.name, as_posted(_as_fields(place)))
     return posted
-
-
-def plainly(place: Place) -> Json | Absent:
-    """The value as far as it goes: what is no answer yet stands in it as it was typed."""
-    return value_of(place, as_typed)
 
 
 def _added(place: Place, posted: Posted) -> Posted:

@@ -10,8 +10,11 @@ MAX_LABEL = 300
 
 def labels(spec: FieldSpec) -> dict[str, str]:
     """The index of each option, as posted, by its label. What reads alike is numbered; what is blank is quoted."""
-    found: dict[str, str] = {}
-    for index, option in enumerate(spec.options):
-        label = one_line(clean_text(option.label, MAX_LABEL)) or EMPTY
-        found[label if label not in found else f"{label} ({index + 1})"] = str(index)
+    read = [one_line(clean_text(option.label, MAX_LABEL)) or EMPTY for option in spec.options]
+    taken, found = set(read), dict[str, str]()
+    for index, label in enumerate(read):
+        number, name = index + 1, label
+        while name in found or (name != label and name in taken):
+            name, number = f"{label} ({number})", number + 1
+        found[name] = str(index)
     return found

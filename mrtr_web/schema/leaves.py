@@ -6,7 +6,7 @@ from mrtr_web.schema.merge import Part
 from mrtr_web.schema.options import read_options
 from mrtr_web.schema.part import bound, count, string, types_of
 from mrtr_web.schema.plain import Document
-from mrtr_web.schema.spec import FieldSpec, Kind
+from mrtr_web.schema.spec import CAN_HOLD_SECRETS, FieldSpec, Kind
 from mrtr_web.schema.words import sounds_long
 
 LONG = 300
@@ -64,7 +64,7 @@ def text(base: FieldSpec, part: Part, document: Document) -> FieldSpec | None:
     if types_of(part) != ("string",) or "enum" in part:
         return None
     kind = _text_kind(base, part)
-    secret = base.secret and kind in (Kind.TEXT, Kind.LONG_TEXT)
+    secret = base.secret and kind in CAN_HOLD_SECRETS
     field = replace(
         base, kind=kind, secret=secret, format=string(part, "format"), media=string(part, "contentMediaType")
     )

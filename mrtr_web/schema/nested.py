@@ -87,7 +87,7 @@ def tuple_of(base: FieldSpec, part: Part, document: Document, read: Read) -> Fie
     positions = entries(part, "prefixItems") or entries(part, "items")
     if types_of(part) != ("array",) or not positions or len(positions) > MAX_MEMBERS:
         return None
-    parts = Parts(lambda: tuple(read(document, "", each, True) for each in positions))
+    parts = Parts(lambda: tuple(_secret(read(document, "", each, True), base) for each in positions))
     return replace(base, kind=Kind.TUPLE, parts=parts, secret=False)
 
 
@@ -139,6 +139,9 @@ def _adds_nothing(branch: Plain | None, own: Part) -> bool:
 
 def _secret(field: FieldSpec, above: FieldSpec) -> FieldSpec:
     """What a part of this kind is called says what stands in it."""
+    if above.secret and field.kind in (Kind.LIST, Kind.TUPLE, Kind.MAP):
+        parts = field.parts
+        return replace(field, parts=Parts(lambda: tuple(_secret(part, above) for part in parts())))
     holds = field.kind in CAN_HOLD_SECRETS or field.kind is Kind.JSON
     return replace(field, secret=True) if above.secret and holds else field
 

@@ -15,7 +15,8 @@ from mrtr_web.schema.invalid import Invalid
 from mrtr_web.schema.jsontext import is_whole_text, read_json, same, write_json
 from mrtr_web.schema.labels import labels
 from mrtr_web.schema.numbers import read_integer, read_number
-from mrtr_web.schema.spec import ABSENT, MAX_FILE_BYTES, Absent, FieldSpec, Json, Kind, Typed
+from mrtr_web.schema.spec import ABSENT, FILE_LEFT_OUT, MAX_FILE_BYTES, Absent, FieldSpec, Json, Kind, Typed
+from mrtr_web.schema.text import one_line
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
@@ -33,6 +34,8 @@ def parse(spec: FieldSpec, typed: Typed) -> Json | Absent:
     """The exact value. Raises Invalid."""
     if spec.kind is Kind.FIXED:
         return spec.options[0].value
+    if spec.kind is Kind.FILE and typed.file and not typed.text:
+        return ""
     if not (typed.chosen if spec.kind is Kind.CHOICES else typed.text):
         return _empty(spec, typed)
     return KINDS[spec.kind].parse(spec, typed)
@@ -49,7 +52,7 @@ def shown(spec: FieldSpec, value: Json | Absent) -> Typed:
     return typed
 
 
-def fits(spec: FieldSpec, value: Json) -> bool:
+def fits(spec: FieldSpec, value: Json | Absent) -> bool:
     """Whether this field can show the value and give it back."""
     try:
         shown(spec, value)
@@ -133,7 +136,7 @@ def _time(spec: FieldSpec, typed: Typed) -> str:
 
 def _file(spec: FieldSpec, typed: Typed) -> str:
     """A file's bytes, in base64 already."""
-    if len(typed.text) > MAX_FILE_BYTES * 4 // 3 + 4:
+    if typed.text == FILE_LEFT_OUT or len(typed.text) > MAX_FILE_BYTES * 4 // 3 + 4:
         raise Invalid("file_large", maximum=MAX_FILE_BYTES // 1024)
     if not is_base64(typed.text):
         raise Invalid("file_broken")
@@ -157,13 +160,13 @@ def _date_time(spec: FieldSpec, typed: Typed) -> str:
 
 
 def _integer(spec: FieldSpec, typed: Typed) -> int:
-    number = read_integer(typed.text)
+    number = read_integer(typed.text.strip())
     _bounded(spec, number)
     return number
 
 
 def _number(spec: FieldSpec, typed: Typed) -> int | float:
-    number = read_number(typed.text)
+    number = read_number(typed.text.strip())
     _bounded(spec, number)
     return number
 
@@ -199,9 +202,19 @@ def _counted(spec: FieldSpec, values: list[Json]) -> list[Json]:
 
 def _option(spec: FieldSpec, index: str) -> Json:
     if spec.is_searched:
-        index = labels(spec).get(index, "")
+        return _found(spec, index)
     if not _INDEX.fullmatch(index) or int(index) >= len(spec.options):
         raise Invalid("choose_listed")
+    return spec.options[int(index)].value
+
+
+def _found(spec: FieldSpec, text: str) -> Json:
+    """By what people read for it, in capitals or not where that means one alone."""
+    known = labels(spec)
+    alike = [index for label, index in known.items() if label.casefold() == one_line(text).casefold()]
+    index = known.get(text) or (alike[0] if len(alike) == 1 else None)
+    if index is None:
+        raise Invalid("choose_found")
     return spec.options[int(index)].value
 
 

@@ -151,6 +151,11 @@ def as_typed(place: Place) -> Json | Absent:
     return place.typed.text or ABSENT
 
 
+def plainly(place: Place) -> Json | Absent:
+    """The value as far as it goes: what is no answer yet stands in it as it was typed."""
+    return value_of(place, as_typed)
+
+
 def as_posted(place: Place) -> dict[str, list[str]]:
     """What a browser posts for this place as it is drawn."""
     typed, name = place.typed, place.name
@@ -197,7 +202,7 @@ def _below(place: Place, step: str | int) -> Place | None:
         case Kind.MAP:
             return next((part for part in place.parts if part.key and part.key.typed.text == step), None)
         case Kind.GROUP:
-            named = (part for part in place.parts if part.spec.key == step and not part.spec.rest)
+            named = (p for p in place.parts if p.spec.key == step and not p.spec.rest and p.spec.kind is not Kind.FIXED)
             return next(named, None) or next((part for part in place.parts if part.spec.rest and part.parts), None)
     return None
 

@@ -1,7 +1,8 @@
 """Links that fill in a form: from a value to the pairs of a query string, and from such pairs to a value.
 
-A key is a path through the form, such as address.city; in names, "~1" stands for a dot and "~0" for a tilde. A key
-that ends in a colon holds JSON. Secrets and files are neither put into a link nor taken from one.
+A key is a path through the form, such as address.city; in names, "~0" stands for a tilde, "~1" for a dot, "~2" for a
+colon. A key that ends in a colon holds JSON; a colon alone stands for the whole. Secrets and files are neither put
+into a link nor taken from one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,10 +13,10 @@ from mrtr_web.schema.jsontext import read_json, write_json
 from mrtr_web.schema.labels import labels
 from mrtr_web.schema.numbers import read_integer, read_number
 from mrtr_web.schema.parse import fits
-from mrtr_web.schema.secrets import hidden
-from mrtr_web.schema.spec import ABSENT, NESTED, Absent, FieldSpec, Json, Kind
+from mrtr_web.schema.secrets import hidden, of_key
+from mrtr_web.schema.spec import ABSENT, MAX_DEPTH, NESTED, Absent, FieldSpec, Json, Kind
 
-MAX_PAIRS = 200
+MAX_PAIRS = 1_000
 MAX_LISTED_ENTRIES = 200
 Pair = tuple[str, str]
 
@@ -25,20 +26,18 @@ _NUMBERS = frozenset({Kind.NUMBER, Kind.INTEGER, Kind.BOOLEAN})
 
 def pairs(spec: FieldSpec, value: Json) -> list[Pair]:
     """The pairs of a link that fills in this value. Raises Invalid for what is no JSON."""
-    shown = hidden(spec, value, ABSENT)
+    shown = hidden(spec, value, ABSENT, files=True)
     return [] if isinstance(shown, Absent) else list(_pairs(spec, shown, ()))
 
 
 def _pairs(spec: FieldSpec, value: Json, path: tuple[str, ...]) -> Iterable[Pair]:
-    key = ".".join(part.replace("~", "~0").replace(".", "~1") for part in path)
-    if spec.kind is Kind.GROUP and isinstance(value, dict):
+    key = ".".join(part.replace("~", "~0").replace(".", "~1").replace(":", "~2") for part in path)
+    if spec.kind is Kind.GROUP and isinstance(value, dict) and (value or not path):
         members = {member.key: member for member in spec.parts() if not member.rest}
         for name, part in value.items():
             yield from _pairs(members.get(name, _further(spec)), part, (*path, name))
-    elif spec.kind is Kind.FILE:
-        return
     elif spec.kind is Kind.LIST and isinstance(value, list) and value and _is_plain(spec.parts()[0], value):
-        yield from ((key, str(part)) for part in value)
+        yield from ((key, part if isinstance(part, str) else write_json(part)) for part in value)
     elif _is_plain(spec, [value]):
         yield key, value if isinstance(value, str) else write_json(value)
     else:
@@ -59,11 +58,13 @@ def _further(spec: FieldSpec) -> FieldSpec:
 def values(spec: FieldSpec, given: Json, link: Iterable[Pair]) -> tuple[Json, list[str]]:
     """The value `given` with what the link fills in, and the keys of which the form makes no use."""
     grouped: dict[str, list[str]] = {}
-    for key, text in list(link)[:MAX_PAIRS]:
+    listed = list(link)
+    for key, text in listed[:MAX_PAIRS]:
         grouped.setdefault(key, []).append(text)
-    unused = []
+    unused = [key for key, _ in listed[MAX_PAIRS:]]
     for key, texts in grouped.items():
-        path = [part.replace("~1", ".").replace("~0", "~") for part in key.removesuffix(":").split(".")]
+        names = [] if key == ":" else key.removesuffix(":").split(".")
+        path = [name.replace("~2", ":").replace("~1", ".").replace("~0", "~") for name in names]
         try:
             given = _put(spec, given, path, texts, json=key.endswith(":"))
         except Invalid:
@@ -73,17 +74,19 @@ def values(spec: FieldSpec, given: Json, link: Iterable[Pair]) -> tuple[Json, li
 
 def _put(spec: FieldSpec, given: Json | Absent, path: Sequence[str], texts: Sequence[str], *, json: bool) -> Json:
     """Raises Invalid where there is no such place in the form, or no such value in it."""
-    if spec.secret or spec.kind is Kind.FILE:
+    if spec.secret or spec.kind is Kind.FILE or len(path) > MAX_DEPTH:
         raise Invalid("mismatch")
     if not path:
         found = read_json(texts[-1]) if json else _read(spec, texts)
         if spec.kind not in NESTED and not fits(spec, found):
             raise Invalid("mismatch")
-        without = hidden(spec, found, ABSENT)
+        without = hidden(spec, found, ABSENT, files=True)
         return found if isinstance(without, Absent) else without
     step, rest = path[0], path[1:]
-    if spec.kind is Kind.LIST:
+    if spec.kind in (Kind.LIST, Kind.TUPLE):
         return _put_entry(spec, given if isinstance(given, list) else [], step, rest, texts, json=json)
+    if spec.kind is Kind.UNION:
+        return _put_into_branch(spec, given, path, texts, json=json)
     inner = _named(spec, step)
     within: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
     within[step] = _put(inner, within.get(step, ABSENT), rest, texts, json=json)
@@ -96,11 +99,29 @@ def _put_entry(
     if not step.isascii() or not step.isdigit() or int(step[:4]) > min(len(given), MAX_LISTED_ENTRIES):
         raise Invalid("mismatch")
     index = int(step[:4])
-    entry = _put(spec.parts()[0], given[index] if index < len(given) else ABSENT, path, texts, json=json)
+    parts = spec.parts()
+    if spec.kind is Kind.TUPLE and index >= len(parts):
+        raise Invalid("mismatch")
+    part = parts[index] if spec.kind is Kind.TUPLE else parts[0]
+    entry = _put(part, given[index] if index < len(given) else ABSENT, path, texts, json=json)
     return [*given[:index], entry, *given[index + 1 :]]
 
 
+def _put_into_branch(
+    spec: FieldSpec, given: Json | Absent, path: Sequence[str], texts: Sequence[str], *, json: bool
+) -> Json:
+    """Into the first branch that has such a place for such a value."""
+    for branch in spec.parts():
+        try:
+            return _put(branch, given, path, texts, json=json)
+        except Invalid:
+            continue
+    raise Invalid("mismatch")
+
+
 def _named(spec: FieldSpec, key: str) -> FieldSpec:
+    if of_key(spec, key).secret:
+        raise Invalid("mismatch")
     if spec.kind is Kind.MAP:
         return spec.parts()[0]
     members = spec.parts() if spec.kind is Kind.GROUP else ()
@@ -117,7 +138,7 @@ def _read(spec: FieldSpec, texts: Sequence[str]) -> Json:
             return [_read(spec.parts()[0], [text]) for text in texts]
         case Kind.CHOICES:
             return [_option(spec, text) for text in texts]
-        case Kind.CHOICE:
+        case Kind.CHOICE | Kind.FIXED:
             return _option(spec, texts[-1])
         case Kind.INTEGER:
             return read_integer(texts[-1])

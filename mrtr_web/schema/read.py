@@ -17,6 +17,7 @@ from mrtr_web.schema.spec import (
     ABSENT,
     CAN_HOLD_SECRETS,
     MAX_FIELDS,
+    MAX_LISTED,
     MAX_OPTIONS,
     NESTED,
     FieldSpec,
@@ -101,7 +102,9 @@ def _read(document: Document, key: str, raw: object, required: bool) -> FieldSpe
     base = replace(_base(key, part, required), nullable=bool(simple and simple.nullable))
     if simple is None:
         return _with_default(leaves.json(base, part), part)
-    field = _leaf(base, part, document) or _nested(base, part, document) or leaves.json(base, part)
+    field = _leaf(base, part, document)
+    if field is None or (field.kind is Kind.CHOICES and len(field.options) > MAX_LISTED):
+        field = _nested(base, part, document) or leaves.json(base, part)
     return _with_default(field, part)
 
 

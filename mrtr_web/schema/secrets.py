@@ -1,6 +1,8 @@
 """Values without what looks like a secret in them."""
 
-from mrtr_web.schema.spec import ABSENT, MAX_DEPTH, Absent, FieldSpec, Json, Kind
+from collections import deque
+
+from mrtr_web.schema.spec import ABSENT, MAX_DEPTH, Absent, FieldSpec, Json, Kind, SchemaTooLarge
 from mrtr_web.schema.words import sounds_secret
 
 MAX_LOOKED_AT = 300
@@ -14,32 +16,36 @@ def asks_secret(spec: FieldSpec) -> bool:
 
 
 def holds_secret(spec: FieldSpec) -> bool:
-    """Whether one of its parts looks secret, however deep, as far as one looks."""
-    level = [spec]
+    """Whether one of its parts may be secret, however deep: so it is where there are too many to look at."""
+    waiting = deque([spec])
     for _ in range(MAX_LOOKED_AT):
-        if not level:
+        if not waiting:
             return False
-        part = level.pop(0)
-        if part.secret:
+        part = waiting.popleft()
+        try:
+            waiting += part.parts()
+        except SchemaTooLarge:
             return True
-        level += part.parts()[:MAX_LOOKED_AT]
-    return False
+        if part.secret or len(waiting) > MAX_LOOKED_AT:
+            return True
+    return True
 
 
-def hidden(spec: FieldSpec, value: Json, mask: str | Absent) -> Json | Absent:
-    """The value with each secret replaced by `mask`, or left out. Raises SchemaTooLarge."""
-    return _Hiding(mask).of(spec, value, MAX_DEPTH)
+def hidden(spec: FieldSpec, value: Json, mask: str | Absent, *, files: bool = False) -> Json | Absent:
+    """The value with each secret, and each file if told so, replaced by `mask` or left out. Raises SchemaTooLarge."""
+    return _Hiding(mask, files).of(spec, value, MAX_DEPTH)
 
 
 class _Hiding:
     """Unions can ask for a value to be looked at again and again: past a bound, names alone tell what is secret."""
 
-    def __init__(self, mask: str | Absent) -> None:
+    def __init__(self, mask: str | Absent, files: bool) -> None:
         self.mask = mask
+        self.files = files
         self.left = MAX_STEPS
 
     def of(self, spec: FieldSpec, value: Json | Absent, depth: int) -> Json | Absent:
-        if spec.secret:
+        if spec.secret or (self.files and spec.kind is Kind.FILE):
             return self.mask
         self.left -= 1
         if spec.kind is Kind.UNION and depth > 0 and self.left > 0:
@@ -60,19 +66,19 @@ class _Hiding:
         return ABSENT if isinstance(self.mask, Absent) and shown != value else shown
 
     def _of_key(self, spec: FieldSpec, key: str) -> FieldSpec:
-        return _of_key(spec, key) if self.left > 0 else _by_name(key)
+        return of_key(spec, key) if self.left > 0 else _by_name(key)
 
     def _of_position(self, spec: FieldSpec, index: int) -> FieldSpec:
         return _of_position(spec, index) if self.left > 0 else _UNKNOWN
 
 
-def _of_key(spec: FieldSpec, key: str) -> FieldSpec:
+def of_key(spec: FieldSpec, key: str) -> FieldSpec:
     """What is known of a key; of an unknown one no more than its name."""
     if spec.kind is Kind.GROUP:
         members = spec.parts()
         named = next((member for member in members if member.key == key and not member.rest), None)
         if named is None and members and members[-1].rest:
-            return _of_key(members[-1], key)
+            return of_key(members[-1], key)
         if named is not None:
             return named
     if spec.kind is Kind.MAP and not sounds_secret((key,), ""):

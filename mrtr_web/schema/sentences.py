@@ -58,7 +58,9 @@ SENTENCES: Mapping[str, str] = {
     # Files
     "file_missing": gettext_noop("Choose a file."),
     "file_broken": gettext_noop("This file did not arrive whole. Choose it again."),
-    "file_large": gettext_noop("This file is too large. Choose one of at most %(maximum)s kB."),
+    "file_large": gettext_noop(
+        "This file is too large, or all files together are. Choose one of at most %(maximum)s kB."
+    ),
     # JSON
     "json": gettext_noop("This is not complete JSON. Look at line %(line)s, character %(column)s."),
     "json_number": gettext_noop("NaN and Infinity are not JSON. Use a number or null."),

@@ -15,6 +15,10 @@ MAX_LISTED = 100
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 32
 MAX_FILE_BYTES = 1024 * 1024
+MAX_FILES_BYTES = 2 * MAX_FILE_BYTES
+"""Of all files of one form: they come back with each post."""
+FILE_LEFT_OUT = "#"
+"""Stands for the bytes of a file that was too large."""
 
 
 class Absent(Enum):
@@ -55,7 +59,7 @@ class Kind(StrEnum):
     UNION = "union"
 
 
-CAN_HOLD_SECRETS = frozenset({Kind.TEXT, Kind.LONG_TEXT, Kind.NUMBER, Kind.INTEGER})
+CAN_HOLD_SECRETS = frozenset({Kind.TEXT, Kind.LONG_TEXT, Kind.UUID, Kind.FILE, Kind.NUMBER, Kind.INTEGER})
 NESTED = frozenset({Kind.GROUP, Kind.LIST, Kind.TUPLE, Kind.MAP, Kind.UNION})
 """Kinds that are made of other parts."""
 

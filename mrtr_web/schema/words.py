@@ -31,6 +31,7 @@ _SECRET_PAIRS = frozenset(
 )
 _COUNTED = frozenset({"token", "secret", "secrets", "credential", "credentials"})
 _LOOSE = _COUNTED | {"pin", "otp"}
+_SECRET_WORDS |= {f"{word}s" for word in _SECRET_WORDS - _LOOSE if word.isascii()}
 _LONG = (
     "message messages text body content contents comment comments description notes note prompt summary "
     "details instructions bio biography feedback markdown html sql paragraph letter multiline textarea "

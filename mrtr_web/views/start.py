@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -15,15 +16,18 @@ from mrtr_web.inputs import say
 from mrtr_web.operations import Operation
 from mrtr_web.schema import prefill, read
 from mrtr_web.schema.drawing import Drawing
-from mrtr_web.schema.edits import edited, plainly
+from mrtr_web.schema.edits import edited
 from mrtr_web.schema.invalid import Invalid
-from mrtr_web.schema.spec import Absent, FormSpec, Json, SchemaFault, SchemaTooLarge
+from mrtr_web.schema.parse import parse
+from mrtr_web.schema.places import ROOT, plainly, walk
+from mrtr_web.schema.spec import Absent, FormSpec, Json, Kind, SchemaFault, SchemaTooLarge
 from mrtr_web.views.catalog import refreshed
-from mrtr_web.views.web import SignedIn, lost_post, posted, signed_in, uuid_in
+from mrtr_web.views.web import SignedIn, lost_post, posted, signed_in, typed_in, uuid_in
 
 Context = dict[str, Any]
 PREFIX = "s0"
-MAX_LINK = 64 * 1024
+MAX_LINK = 256 * 1024
+_MEMBER = re.compile(rf"{PREFIX}-{ROOT}([0-9]{{1,4}})(-.*)?", re.DOTALL)
 
 
 @signed_in
@@ -47,7 +51,9 @@ def start(request: SignedIn, slug: str, kind: str, name: str = "") -> HttpRespon
             return page.first()
         return page.change(request.POST["do"]) if "do" in request.POST else page.begin()
     except SchemaFault as fault:
-        context = {"server": server, "operation": operation, "fault": say(fault.code, fault.params)}
+        typed = typed_in(request) if request.method == "POST" else []
+        told = say(fault.code, fault.params)
+        context = {"server": server, "operation": operation, "fault": told, "typed": typed}
         return render(request, "catalog/unusable.html", context, status=422)
 
 
@@ -83,12 +89,13 @@ class StartPage:
         if do == "fill":
             pairs = parse_qsl(self.request.POST.get("fill", "")[:MAX_LINK], keep_blank_values=True)
             return self._filled(pairs, self._earlier())
-        data = posted(self.request)
-        form = self._form(data)
+        data = self._fitted(posted(self.request))
+        form = self._form_with_room(data, do)
         form.forgive()
-        if do == "link":
-            self.link = self._link_to(form)
+        if self.notice:
             return self._drawn(form)
+        if do == "link":
+            return self._linked(form)
         try:
             changed = edited(self.spec, forms.unprefixed(data, PREFIX), do)
             redrawn = self._form({f"{PREFIX}-{name}": given for name, given in changed.items()})
@@ -106,10 +113,9 @@ class StartPage:
         flow_id = uuid_in(self.request.POST.get("flow", "")) or uuid.uuid4()
         if wizard.flow_of(self.request.user.pk, flow_id) is not None:
             return redirect("flow", flow_id)
-        form = self._form(posted(self.request))
-        if self.request.POST.get("schema") != _digest(self.operation):
+        form = self._form(self._fitted(posted(self.request)))
+        if self.notice:
             form.is_valid()
-            self.notice = "changed"
             return self._drawn(form)
         if not pages.accepts(form, self.operation.schema):
             return self._drawn(form)
@@ -130,6 +136,41 @@ class StartPage:
             wizard.wait(launched)
         return redirect("flow", flow_id)
 
+    def _form_with_room(self, data: dict[str, list[str]], do: str) -> forms.StepForm:
+        """A kind that was chosen may have more fields than the page has room for."""
+        try:
+            return self._form(data)
+        except SchemaTooLarge:
+            verb, _, name = do.partition(" ")
+            if verb != "branch":
+                raise
+            self.notice = "full"
+            return self._form({each: given for each, given in data.items() if each != f"{PREFIX}-{name}-branch"})
+
+    def _fitted(self, data: dict[str, list[str]]) -> dict[str, list[str]]:
+        """What was posted for a form of another schema, as far as its members are still there: nothing may slip on."""
+        if self.request.POST.get("schema") == _digest(self.operation):
+            return data
+        self.notice = "changed"
+        before, now = self.request.POST.get("keys", "").split(","), _keys(self.spec)
+        found: dict[str, list[str]] = {}
+        for name, given in data.items():
+            match = _MEMBER.fullmatch(name)
+            key = before[int(match[1])] if match and int(match[1]) < len(before) else ""
+            if match and key and key in now:
+                found[f"{PREFIX}-{ROOT}{now.index(key)}{match[2] or ''}"] = given
+        return found
+
+    def _linked(self, form: forms.StepForm) -> HttpResponse:
+        for place in walk(form.root):
+            try:
+                parse(place.spec, place.typed) if place.spec.kind is Kind.JSON and place.typed.text else None
+            except Invalid as invalid:  # a secret in it cannot be told
+                form.add_error(place.name, say(invalid.code, invalid.params))
+                return self._drawn(form)
+        self.link = self._link_to(form)
+        return self._drawn(form)
+
     def _form(self, data: Mapping[str, Any] | None, initial: Mapping[str, Json] | None = None) -> forms.StepForm:
         zone = wizard.zone_of(self.request.user.pk)
         return forms.build(self.spec, prefix=PREFIX, data=data, initial=initial, zone=zone)
@@ -145,7 +186,10 @@ class StartPage:
 
     def _filled(self, link: list[prefill.Pair], initial: Mapping[str, Json] | None) -> HttpResponse:
         given = dict(initial) if initial else self._defaults()
-        found, self.unused = prefill.values(self.spec.root, given, link)
+        try:
+            found, self.unused = prefill.values(self.spec.root, given, link)
+        except SchemaTooLarge:  # it is written as JSON
+            found, self.unused = given, [key for key, _ in link]
         self.notice = "link"
         return self._drawn(self._form(None, found if isinstance(found, dict) else None))
 
@@ -159,7 +203,10 @@ class StartPage:
     def _link_to(self, form: forms.StepForm) -> str:
         """The address of this page with what is filled in behind its #, which browsers send to nobody."""
         value = plainly(form.root)
-        pairs = [] if isinstance(value, Absent) else prefill.pairs(self.spec.root, value)
+        try:
+            pairs = [] if isinstance(value, Absent) else prefill.pairs(self.spec.root, value)
+        except SchemaTooLarge:
+            pairs = []
         return f"{self.request.build_absolute_uri(self._address())}#{urlencode(pairs)}"
 
     def _reserved(self) -> set[str]:
@@ -178,6 +225,7 @@ class StartPage:
             "form": form,
             "flow_id": uuid_in(request.POST.get("flow", "")) or uuid.uuid4(),
             "schema": _digest(operation),
+            "keys": ",".join(_keys(self.spec)),
             "notice": self.notice,
             "kind": self.kind,
             "suggests": completion.is_offered(operation),
@@ -189,6 +237,14 @@ class StartPage:
         }
         wrong = form.errors or self.notice in ("changed", "address", "full")
         return render(request, "catalog/start.html", context, status=422 if wrong else 200)
+
+
+def _keys(spec: FormSpec) -> list[str]:
+    """Short digests of the members' names, in order: names themselves never reach the browser (D5)."""
+    try:
+        return [hashlib.sha256(member.key.encode(errors="replace")).hexdigest()[:12] for member in spec.fields]
+    except SchemaTooLarge:
+        return []
 
 
 def _digest(operation: Operation) -> str:

@@ -14,12 +14,26 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from mrtr_web import wizard
+from mrtr_web.schema.spec import FILE_LEFT_OUT, MAX_FILE_BYTES, MAX_FILES_BYTES
 from mrtr_web.sessions import GatedRequest, Visitor
 
 P = ParamSpec("P")
-OURS = frozenset({"csrfmiddlewaretoken", "flow", "round", "leg", "schema", "again", "change", "do", "fill"})
+OURS = frozenset({"csrfmiddlewaretoken", "flow", "round", "leg", "schema", "again", "change", "do", "fill", "keys"})
 """Names of hidden inputs: not something that a person typed."""
-COMPANIONS = ("-zone", "-fold", "-blank", "-action", "-in", "-drawn", "-items", "-branch", "-as", "-name", "-remove")
+COMPANIONS = (
+    "-zone",
+    "-fold",
+    "-blank",
+    "-action",
+    "-in",
+    "-drawn",
+    "-items",
+    "-branch",
+    "-as",
+    "-name",
+    "-remove",
+    "-secret",
+)
 """Ends of names of inputs that stand beside one that a person typed in."""
 
 
@@ -55,17 +69,17 @@ def signed_in(view: View[P]) -> Callable[Concatenate[Request, P], HttpResponse]:
 
 def lost_post(request: HttpRequest, reason: str) -> HttpResponse:
     """A post that could not be taken: says why, shows what was typed, offers to send it again."""
-    context: dict[str, Any] = {"reason": reason, "typed": _typed(request), "again": request.get_full_path()}
+    context: dict[str, Any] = {"reason": reason, "typed": typed_in(request), "again": request.get_full_path()}
     return render(request, "account/lost_post.html", context, status=403)
 
 
-def _typed(request: HttpRequest) -> list[dict[str, Any]]:
+def typed_in(request: HttpRequest) -> list[dict[str, Any]]:
     """Every posted value but passwords; `shown` is false for hidden ones."""
     return [
         {
             "name": name,
             "value": value,
-            "shown": name not in OURS and not name.endswith(COMPANIONS),
+            "shown": name not in OURS and not name.endswith(COMPANIONS) and f"{name}-secret" not in request.POST,
         }
         for name, values in posted(request).items()
         if name != "csrfmiddlewaretoken" and "password" not in name
@@ -76,13 +90,28 @@ def _typed(request: HttpRequest) -> list[dict[str, Any]]:
 def posted(request: HttpRequest) -> dict[str, list[str]]:
     """What was posted, with files as base64 text in the place of their names."""
     found = {name: [str(value) for value in values] for name, values in request.POST.lists()}
+    for name in [name.removesuffix("-remove") for name in found if name.endswith("-remove")]:
+        for part in ("", "-name", "-remove"):
+            found.pop(name + part, None)
+    room = MAX_FILES_BYTES
     for name, file in request.FILES.items():
         assert isinstance(file, UploadedFile)
-        kept = name.removesuffix("-file")
-        found[kept] = [base64.b64encode(file.read()).decode()]
+        kept, size = name.removesuffix("-file"), file.size or 0
+        fits = size <= min(room, MAX_FILE_BYTES)
+        room -= size if fits else 0
+        found[kept] = [base64.b64encode(file.read()).decode() if fits else FILE_LEFT_OUT]
         found[f"{kept}-name"] = [file.name or ""]
-    for name in [name for name in found if name.endswith("-remove")]:
-        found.pop(name.removesuffix("-remove"), None)
+    return _without_too_much(found)
+
+
+def _without_too_much(found: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Files that came before count, too."""
+    room = MAX_FILES_BYTES * 4 // 3
+    for name in [name.removesuffix("-name") for name in found if name.endswith("-name")]:
+        size = len("".join(found.get(name, [])))
+        if size > room:
+            found[name] = [FILE_LEFT_OUT]
+        room -= min(size, room) if size <= room else 0
     return found
 
 

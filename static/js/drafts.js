@@ -24,6 +24,7 @@ function keep(form, key, allowed, enhance) {
     clearTimeout(timer);
     if (dirty && allowed && !submitting) put(key, JSON.stringify(read(form)));
   };
+  if (form.querySelector("[data-structure]") && !("bound" in form.dataset)) form.reset(); // the browser restored half
   const byLink = "address" in form.dataset || ("shape" in form.dataset && location.hash.includes("="));
   if (allowed && !byLink && !("bound" in form.dataset)) bringBack(form, saved(key), enhance);
   form.addEventListener("input", () => {
