@@ -10,9 +10,12 @@ from mrtr_web.schema.drawing import Drawing
 from mrtr_web.schema.invalid import Invalid
 from mrtr_web.schema.jsontext import read_json, write_json
 from mrtr_web.schema.places import Place, Posted, as_posted, plainly, walk
-from mrtr_web.schema.spec import NESTED, Absent, FieldSpec, FormSpec, Json, Kind, Typed
+from mrtr_web.schema.spec import Absent, FieldSpec, FormSpec, Json, Kind, Typed
 
-_TYPED_IN = frozenset(Kind) - NESTED - {Kind.CHOICE, Kind.CHOICES, Kind.BOOLEAN, Kind.FILE, Kind.JSON, Kind.FIXED}
+_TYPED_IN = frozenset(
+    {Kind.NUMBER, Kind.INTEGER, Kind.EMAIL, Kind.URI, Kind.UUID, Kind.DATE, Kind.TIME, Kind.DATE_TIME}
+)
+"""Fields in which a text can stand that is no answer; in others each text is one."""
 _DO = re.compile(r"(add|remove|branch|json|form) (f[0-9]*(?:-b?[0-9]+)*)")
 
 

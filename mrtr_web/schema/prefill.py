@@ -78,7 +78,7 @@ def _put(spec: FieldSpec, given: Json | Absent, path: Sequence[str], texts: Sequ
         raise Invalid("mismatch")
     if not path:
         found = read_json(texts[-1]) if json else _read(spec, texts)
-        if spec.kind not in NESTED and not fits(spec, found):
+        if not json and spec.kind not in NESTED and not fits(spec, found):
             raise Invalid("mismatch")
         without = hidden(spec, found, ABSENT, files=True)
         return found if isinstance(without, Absent) else without

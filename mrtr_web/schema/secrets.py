@@ -54,8 +54,9 @@ class _Hiding:
             found = {key: self.of(self._of_key(spec, key), part, depth - 1) for key, part in value.items()}
             return {key: part for key, part in found.items() if not isinstance(part, Absent)}
         if isinstance(value, list):
-            parts = (self.of(self._of_position(spec, n), part, depth - 1) for n, part in enumerate(value))
-            return [part for part in parts if not isinstance(part, Absent)]
+            parts = [self.of(self._of_position(spec, n), part, depth - 1) for n, part in enumerate(value)]
+            kept = [part for part in parts if not isinstance(part, Absent)]
+            return kept if len(kept) == len(parts) else ABSENT  # the others would stand at another place
         return value
 
     def _of_union(self, spec: FieldSpec, value: Json | Absent, depth: int) -> Json | Absent:
