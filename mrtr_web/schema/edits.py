@@ -80,6 +80,8 @@ def _as_fields(place: Place) -> Place:
 
 def _softened(place: Place) -> Place:
     """What is nearly a value, such as a text for a number, stands in its field as if it had been typed there."""
+    if place.spec.kind is Kind.UNION:  # it was chosen because it gives the value back as it is
+        return place
     place.parts = tuple(map(_softened, place.parts))
     meant = place.instead_of
     if meant is None or meant.kind not in _TYPED_IN:
