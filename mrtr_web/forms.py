@@ -65,6 +65,7 @@ class StepForm(forms.Form):
                 continue
             self.above[place.name] = above
             self.fields[place.name] = FIELDS[place.spec.kind](place, label)
+            self.fields[place.name].widget.is_bound = self.is_bound
         self._share_zones()
         self._share_lists()
 
@@ -219,6 +220,7 @@ def _labelled(place: Place, label: str, above: tuple[str, ...]) -> Iterator[tupl
         return
     if place.key is not None:
         yield place.key, _("Name of %(label)s") % {"label": label}, above
+        label = _("Value of %(label)s") % {"label": label} if place.is_leaf else label
     label = label or _label(place.spec, place.name)
     yield place, label, above
     inside = above if place.name == ROOT else (*above, place.name)

@@ -68,7 +68,7 @@ def fill(page: Page, scripts: bool) -> None:
     page.get_by_role("group", name="Contact").get_by_label("Name").fill("Grace")
     press(page, "Add Budget")
     page.get_by_label("Name of Budget 1").fill("food")
-    page.get_by_label("Budget 1", exact=True).fill("120.5")
+    page.get_by_label("Value of Budget 1", exact=True).fill("120.5")
 
 
 def until(reached: Callable[[], bool], page: Page) -> None:
@@ -117,6 +117,19 @@ def test_adding_puts_the_focus_into_what_was_added_and_removing_beside_it(opened
     assert calls(demo) == []
 
 
+def test_after_the_result_back_leads_to_a_form_that_is_whole(opened: Opener, demo: Recorder) -> None:
+    window = opened()
+    page = open_outing(window)
+    fill(page, scripts=True)
+    press(page, "Start")
+    window.state("completed")
+    page.go_back()
+    expect(page.get_by_role("radio", name="Train")).not_to_be_checked()
+    expect(page.get_by_label("Day")).to_have_value("")
+    expect(page.get_by_role("group", name="Guest 1").get_by_label("no fish")).not_to_be_checked()
+    window.check()
+
+
 def test_enter_in_a_field_starts_and_adds_nothing(opened: Opener, demo: Recorder) -> None:
     window = opened()
     page = open_outing(window)
@@ -131,7 +144,7 @@ def test_a_reload_brings_back_what_was_typed_with_its_entries(opened: Opener, de
     kept = "Object.values(sessionStorage).some((draft) => draft.includes('120.5'))"
     until(lambda: page.evaluate(kept), page)
     page.reload()
-    expect(page.get_by_label("Budget 1", exact=True)).to_have_value("120.5")
+    expect(page.get_by_label("Value of Budget 1", exact=True)).to_have_value("120.5")
     window.check()
     press(page, "Start")
     window.state("completed")

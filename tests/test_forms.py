@@ -159,10 +159,13 @@ def test_f09_t21_untouched_defaults_are_sent_and_cleared_ones_are_not() -> None:
     assert sent(defaults, cleared) == {}
 
 
-def test_s03_required_text_can_be_sent_empty_but_not_left_out_of_the_post() -> None:
+def test_s03_required_text_that_was_left_empty_is_asked_for_with_a_way_to_mean_it() -> None:
     text = {"s": {"type": "string"}}
-    assert sent(text, {"s0-f0": ""}, required=["s"]) == {"s": ""}
-    assert errors(form(text, {}, required=["s"])) == {"f0": ["Fill this in."]}
+    assert "send an empty text" not in str(form(text, required=["s"]))
+    left_empty = form(text, {"s0-f0": ""}, required=["s"])
+    assert errors(left_empty) == {"f0": ["Fill this in, or tick that you mean an empty text."]}
+    assert "If this is left empty, send an empty text" in str(left_empty)
+    assert sent(text, {"s0-f0": "", "s0-f0-blank": "1"}, required=["s"]) == {"s": ""}
 
 
 def test_empty_text_on_purpose_has_a_checkbox_only_where_it_was_there_before() -> None:
@@ -423,7 +426,7 @@ def test_rows_show_what_is_sent_and_what_is_not() -> None:
         "s0-f10": "2026-12-24T10:00:30+01:00",
         "s0-f11": ["0", "1"],
     }
-    bound = form(parts, posted | {"s0-f5": ""}, required=["e", "f"])
+    bound = form(parts, posted | {"s0-f5": "", "s0-f5-blank": "1"}, required=["e", "f"])
     assert bound.is_valid()
     assert bound.rows() == [
         Row("s0-f0", "id_s0-f0", "Text", (" a\ufffdb ",), "", True, False),

@@ -48,16 +48,14 @@ def test_s01_s02_f08_f10_optional_field_left_empty_is_absent(kind: Kind) -> None
 
 
 @pytest.mark.parametrize("kind", [Kind.TEXT, Kind.LONG_TEXT])
-def test_s03_required_text_left_empty_is_sent_empty(kind: Kind) -> None:
-    assert parse(required(kind), Typed()) == ""
+def test_s03_required_text_is_sent_empty_when_that_is_meant(kind: Kind) -> None:
+    assert parse(required(kind), Typed(blank=True)) == ""
+    assert refused(required(kind), Typed()) == ("required_or_blank", {})
+    assert refused(required(kind, min_length=1), Typed(blank=True)) == ("required", {})
+    assert parse(required(kind, nullable=True), Typed()) is None
 
 
-def test_required_text_that_was_not_in_the_form_is_not_sent_empty() -> None:
-    assert refused(required(Kind.TEXT), Typed(posted=False)) == ("required", {})
-    assert parse(required(Kind.TEXT, nullable=True), Typed(posted=False)) is None
-
-
-@pytest.mark.parametrize("kind", [Kind.TEXT, Kind.EMAIL, Kind.URI, Kind.DATE, Kind.DATE_TIME, Kind.INTEGER, Kind.JSON])
+@pytest.mark.parametrize("kind", [Kind.EMAIL, Kind.URI, Kind.DATE, Kind.DATE_TIME, Kind.INTEGER, Kind.JSON])
 def test_required_field_left_empty_is_asked_for(kind: Kind) -> None:
     assert refused(required(kind, min_length=1), "") == ("required", {})
 

@@ -1,8 +1,7 @@
 """From what was typed to the exact JSON value, and back.
 
-Nothing is trimmed, rounded or guessed. An optional field left empty is ABSENT; a required text left empty is
-an empty text where the schema allows one. An optional text or list is sent empty only when `Typed.blank` says
-so, which shown() sets for a default or earlier answer that is empty.
+Nothing is trimmed, rounded or guessed. An optional field left empty is ABSENT. A text, or an optional list, is sent
+empty only when `Typed.blank` says so, which shown() sets for a default or earlier answer that is empty.
 """
 
 import base64
@@ -89,16 +88,15 @@ _UNANSWERED = {Kind.BOOLEAN: "choose_yes_no", Kind.CHOICE: "choose_one", Kind.FI
 
 
 def _empty(spec: FieldSpec, typed: Typed) -> Json | Absent:
-    blank = typed.blank or (typed.posted and not spec.may_be_empty)
     if spec.kind is Kind.CHOICES and (typed.blank or not spec.may_be_empty):
         return _counted(spec, [])
-    if spec.kind in (Kind.TEXT, Kind.LONG_TEXT) and blank and not spec.min_length:
+    if typed.blank and spec.may_be_blank:
         return ""
     if not spec.required:
         return ABSENT
     if spec.nullable:
         return None
-    raise Invalid(_UNANSWERED.get(spec.kind, "required"))
+    raise Invalid("required_or_blank" if spec.may_be_blank else _UNANSWERED.get(spec.kind, "required"))
 
 
 def _text(spec: FieldSpec, typed: Typed) -> str:

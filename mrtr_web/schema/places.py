@@ -82,7 +82,6 @@ def read_typed(posted: Posted, name: str) -> Typed:
         fold=last("-fold"),
         blank=bool(posted.get(f"{name}-blank")),
         file=last("-name"),
-        posted=name in posted,
     )
 
 

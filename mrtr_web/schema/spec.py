@@ -134,11 +134,13 @@ class FieldSpec:
 
     @property
     def needs_answer(self) -> bool:
-        """Whether it is refused when it is left empty: an empty text is an answer where no length is asked."""
-        may_be_blank = self.kind in (Kind.TEXT, Kind.LONG_TEXT, Kind.CHOICES) and not (
-            self.min_length or self.min_items
-        )
-        return not self.may_be_empty and not may_be_blank
+        """Whether it is refused when it is left empty: no option at all is an answer where no number is asked."""
+        return not self.may_be_empty and not (self.kind is Kind.CHOICES and not self.min_items)
+
+    @property
+    def may_be_blank(self) -> bool:
+        """Whether an empty text is an answer, if it is meant."""
+        return self.kind in (Kind.TEXT, Kind.LONG_TEXT) and not self.min_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +180,6 @@ class Typed:
     """Left empty on purpose: send an empty text or list rather than nothing."""
     file: str = ""
     """Name of the file whose bytes the text holds."""
-    posted: bool = True
-    """Whether the field was in the form at all: nothing is sent for one that was not."""
 
 
 class SchemaFault(Exception):

@@ -24,9 +24,10 @@ function keep(form, key, allowed, enhance) {
     clearTimeout(timer);
     if (dirty && allowed && !submitting) put(key, JSON.stringify(read(form)));
   };
-  if (form.querySelector("[data-structure]") && !("bound" in form.dataset)) form.reset(); // the browser restored half
   const byLink = "address" in form.dataset || ("shape" in form.dataset && location.hash.includes("="));
-  if (allowed && !byLink && !("bound" in form.dataset)) bringBack(form, saved(key), enhance);
+  const start = () => allowed && !byLink && !("bound" in form.dataset) && bringBack(form, saved(key), enhance);
+  if (restoredByHalves(form)) addEventListener("pageshow", () => (form.reset(), start()), { once: true });
+  else start();
   form.addEventListener("input", () => {
     dirty = true;
     clearTimeout(timer);
@@ -63,6 +64,13 @@ function fields(form) {
 
 // Which entries and kinds are there: the server draws them again.
 const isShape = (field) => field.type === "hidden" && "structure" in field.dataset;
+
+// On the way back the browser fills in by position, and knows nothing of entries and kinds that came later.
+function restoredByHalves(form) {
+  const [entry] = performance.getEntriesByType("navigation");
+  const back = entry?.type === "back_forward" && document.readyState !== "complete";
+  return back && !("bound" in form.dataset) && form.querySelector("[data-structure]") !== null;
+}
 
 function bringBack(form, values, enhance) {
   const now = read(form);
