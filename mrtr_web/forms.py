@@ -65,7 +65,7 @@ class StepForm(forms.Form):
                 continue
             self.above[place.name] = above
             self.fields[place.name] = FIELDS[place.spec.kind](place, label)
-            self.fields[place.name].widget.is_bound = self.is_bound
+            self.fields[place.name].widget.is_judged = self.is_bound
         self._share_zones()
         self._share_lists()
 
@@ -123,6 +123,8 @@ class StepForm(forms.Form):
         """Nothing of it is sent: what was typed stays as it is, and is not judged."""
         self._errors = ErrorDict()
         self.cleaned_data: dict[str, Any] = {}
+        for field in self.fields.values():
+            field.widget.is_judged = False
 
     def clean(self) -> None:
         """A key that stands twice would be lost."""

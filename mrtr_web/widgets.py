@@ -26,12 +26,12 @@ class AnswerWidget(forms.Widget):
         super().__init__(attrs)
         self.spec = spec
         self.first = first
-        self.is_bound = False
+        self.is_judged = False
 
     def get_context(self, name: str, value: Any, attrs: Attrs | None) -> dict[str, Any]:
         context = super().get_context(name, None, attrs)
         typed = value if isinstance(value, Typed) else Typed()
-        left_empty = self.is_bound and self.spec.may_be_blank and self.spec.needs_answer and not typed.text
+        left_empty = self.is_judged and self.spec.may_be_blank and self.spec.needs_answer and not typed.text
         offers_blank = typed.blank or self.first.blank or left_empty
         context["widget"] |= {"typed": typed, "spec": self.spec, "offers_blank": offers_blank}
         context["widget"]["invalid"] = "aria-invalid" in context["widget"]["attrs"]

@@ -165,6 +165,8 @@ def test_s03_required_text_that_was_left_empty_is_asked_for_with_a_way_to_mean_i
     left_empty = form(text, {"s0-f0": ""}, required=["s"])
     assert errors(left_empty) == {"f0": ["Fill this in, or tick that you mean an empty text."]}
     assert "If this is left empty, send an empty text" in str(left_empty)
+    left_empty.forgive()
+    assert "send an empty text" not in str(left_empty)
     assert sent(text, {"s0-f0": "", "s0-f0-blank": "1"}, required=["s"]) == {"s": ""}
 
 
