@@ -189,11 +189,6 @@ class StepForm(forms.Form):
         return [(name, value) for name in names for value in values(self.data, name)]
 
 
-def name_of(index: int) -> str:
-    """The name of a field's input, without the prefix of its form."""
-    return f"f{index}"
-
-
 def _entry_keys(place: Place) -> list[Place]:
     """Of a map's entries, or of those that stand in a group beside its own members."""
     rest = next((part for part in place.parts if part.spec.rest), None) if place.spec.kind is Kind.GROUP else place

@@ -78,10 +78,6 @@ class AnswerBound(forms.BoundField):
         return self.form[self.place.key.name] if self.place.key else None
 
     @property
-    def entry_id(self) -> str:
-        return self.place.name.rpartition("-")[2]
-
-    @property
     def full_label(self) -> str:
         """With the labels of what it stands in."""
         labels = [self.form.fields[name].label for name in self.form.above[self.name]]

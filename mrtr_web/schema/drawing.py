@@ -50,11 +50,14 @@ class Drawing:
         self._count(spec)
         place = Place(spec, name, there=always_there(spec))
         if spec.kind in (Kind.GROUP, Kind.TUPLE) and place.there:
-            place.parts = tuple(self.fresh(part, member(name, n), level + 1) for n, part in enumerate(spec.parts()))
+            place.parts = self._fresh_members(spec, name, level)
         elif place.repeats and not spec.may_be_empty:
             first = min(spec.min_items or 0, MAX_FIRST_ENTRIES)
             place.parts = tuple(self._new_entry(spec, name, str(n), level) for n in range(first))
         return place
+
+    def _fresh_members(self, spec: FieldSpec, name: str, level: int) -> tuple[Place, ...]:
+        return tuple(self.fresh(part, member(name, n), level + 1) for n, part in enumerate(spec.parts()))
 
     def value(self, spec: FieldSpec, value: Json | Absent, name: str = ROOT, level: int = 0) -> Place:
         """With a value; where the part cannot show it, as JSON or, where that is not allowed, with its default."""
@@ -96,7 +99,7 @@ class Drawing:
 
     def _posted_members(self, spec: FieldSpec, posted: Posted, name: str, level: int) -> tuple[Place, ...]:
         if posted.get(f"{name}-in") == ["new"]:
-            return tuple(self.fresh(part, member(name, n), level + 1) for n, part in enumerate(spec.parts()))
+            return self._fresh_members(spec, name, level)
         return tuple(self.posted(part, posted, member(name, n), level + 1) for n, part in enumerate(spec.parts()))
 
     def _posted_union(self, place: Place, posted: Posted, level: int) -> None:
@@ -111,9 +114,9 @@ class Drawing:
         }
         if start:
             place.branch = int(chosen)
-            draw = self.posted if f"{start}-drawn" in posted else None
-            spec = branches[place.branch]
-            place.parts = (draw(spec, posted, start, level + 1) if draw else self.fresh(spec, start, level + 1),)
+            spec, was_drawn = branches[place.branch], f"{start}-drawn" in posted
+            part = self.posted(spec, posted, start, level + 1) if was_drawn else self.fresh(spec, start, level + 1)
+            place.parts = (part,)
 
     def _posted_entry(self, spec: FieldSpec, posted: Posted, name: str, id_: str, level: int) -> Place:
         entry = f"{name}-{id_}"
@@ -250,7 +253,7 @@ def json_spec(spec: FieldSpec) -> FieldSpec:
     return replace(spec, kind=Kind.JSON, options=(), parts=Parts(tuple))
 
 
-def _gives(place: Place, value: Json | Absent) -> bool:
+def _gives(place: Place, value: Json) -> bool:
     """Whether the value comes back from this place as it is drawn."""
     if any(part.needs_branch for part in walk(place)):
         return False
@@ -258,7 +261,7 @@ def _gives(place: Place, value: Json | Absent) -> bool:
         given = value_of(place, lambda leaf: parse(leaf.spec, leaf.typed))
     except Invalid:
         return False
-    return not isinstance(given, Absent) and not isinstance(value, Absent) and same(given, value)
+    return not isinstance(given, Absent) and same(given, value)
 
 
 def _ids(posted: Posted, name: str) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from mrtr_web.schema.drawing import Drawing
 from mrtr_web.schema.invalid import Invalid
 from mrtr_web.schema.jsontext import read_json, write_json
-from mrtr_web.schema.places import Place, Posted, as_posted, plainly, walk
+from mrtr_web.schema.places import ROOT, Place, Posted, as_posted, plainly, walk
 from mrtr_web.schema.spec import Absent, FieldSpec, FormSpec, Json, Kind, Typed
 
 _TYPED_IN = frozenset(
@@ -51,13 +51,13 @@ def _added(place: Place, posted: Posted) -> Posted:
 
 
 def _without_entry(above: Place, place: Place, posted: Posted) -> Posted:
-    ids = [part.name.rpartition("-")[2] for part in above.parts if part is not place]
+    ids = [part.entry_id for part in above.parts if part is not place]
     return {**_replaced(posted, place.name, {}), f"{above.name}-items": ids}
 
 
 def _replaced(posted: Posted, name: str, by: Posted) -> Posted:
     """Without everything that was posted for a place, and with something else for it."""
-    start = name if name == "f" else f"{name}-"
+    start = name if name == ROOT else f"{name}-"
     return {each: given for each, given in posted.items() if each != name and not each.startswith(start)} | dict(by)
 
 

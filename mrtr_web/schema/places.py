@@ -65,8 +65,13 @@ class Place:
     def needs_branch(self) -> bool:
         return self.spec.kind is Kind.UNION and self.branch is None and not self.spec.may_be_empty
 
+    @property
+    def entry_id(self) -> str:
+        """Of an entry of a list or map."""
+        return self.name.rpartition("-")[2]
+
     def next_id(self) -> str:
-        return str(max((int(part.name.rpartition("-")[2]) for part in self.parts), default=-1) + 1)
+        return str(max((int(part.entry_id) for part in self.parts), default=-1) + 1)
 
 
 def read_typed(posted: Posted, name: str) -> Typed:
@@ -165,7 +170,7 @@ def as_posted(place: Place) -> dict[str, list[str]]:
         found[name] = list(typed.chosen) if place.spec.kind is Kind.CHOICES else [typed.text]
     found |= {name + part: [value] for part, value in _beside(place).items() if value}
     if place.repeats:
-        found[f"{name}-items"] = [part.name.rpartition("-")[2] for part in place.parts]
+        found[f"{name}-items"] = [part.entry_id for part in place.parts]
     for part in place.parts:
         found |= as_posted(part)
         if place.repeats or place.spec.kind is Kind.UNION:

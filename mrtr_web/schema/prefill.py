@@ -19,6 +19,7 @@ from mrtr_web.schema.spec import ABSENT, MAX_DEPTH, NESTED, Absent, FieldSpec, J
 MAX_PAIRS = 1_000
 MAX_LISTED_ENTRIES = 200
 Pair = tuple[str, str]
+_UNKNOWN = FieldSpec("", Kind.JSON, "")
 
 _TEXTS = frozenset({Kind.TEXT, Kind.LONG_TEXT, Kind.EMAIL, Kind.URI, Kind.UUID, Kind.DATE, Kind.TIME, Kind.DATE_TIME})
 _NUMBERS = frozenset({Kind.NUMBER, Kind.INTEGER, Kind.BOOLEAN})
@@ -33,9 +34,8 @@ def pairs(spec: FieldSpec, value: Json) -> list[Pair]:
 def _pairs(spec: FieldSpec, value: Json, path: tuple[str, ...]) -> Iterable[Pair]:
     key = ".".join(part.replace("~", "~0").replace(".", "~1").replace(":", "~2") for part in path)
     if spec.kind is Kind.GROUP and isinstance(value, dict) and (value or not path):
-        members = {member.key: member for member in spec.parts() if not member.rest}
         for name, part in value.items():
-            yield from _pairs(members.get(name, _further(spec)), part, (*path, name))
+            yield from _pairs(spec.at_key(name) or _UNKNOWN, part, (*path, name))
     elif spec.kind is Kind.LIST and isinstance(value, list) and value and _is_plain(spec.parts()[0], value):
         yield from ((key, part if isinstance(part, str) else write_json(part)) for part in value)
     elif _is_plain(spec, [value]):
@@ -48,11 +48,6 @@ def _is_plain(spec: FieldSpec, values: Sequence[Json]) -> bool:
     if spec.kind in _TEXTS:
         return all(isinstance(value, str) for value in values)
     return spec.kind in _NUMBERS and all(isinstance(value, int | float) for value in values)
-
-
-def _further(spec: FieldSpec) -> FieldSpec:
-    rest = next((member.parts()[0] for member in spec.parts() if member.rest), None)
-    return rest or FieldSpec("", Kind.JSON, "")
 
 
 def values(spec: FieldSpec, given: Json, link: Iterable[Pair]) -> tuple[Json, list[str]]:
@@ -120,14 +115,8 @@ def _put_into_branch(
 
 
 def _named(spec: FieldSpec, key: str) -> FieldSpec:
-    if of_key(spec, key).secret:
-        raise Invalid("mismatch")
-    if spec.kind is Kind.MAP:
-        return spec.parts()[0]
-    members = spec.parts() if spec.kind is Kind.GROUP else ()
-    found = next((member for member in members if member.key == key and not member.rest), None)
-    found = found or next((member.parts()[0] for member in members if member.rest), None)
-    if found is None:
+    found = spec.at_key(key)
+    if found is None or of_key(spec, key).secret:
         raise Invalid("mismatch")
     return found
 

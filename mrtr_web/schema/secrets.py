@@ -75,16 +75,9 @@ class _Hiding:
 
 def of_key(spec: FieldSpec, key: str) -> FieldSpec:
     """What is known of a key; of an unknown one no more than its name."""
-    if spec.kind is Kind.GROUP:
-        members = spec.parts()
-        named = next((member for member in members if member.key == key and not member.rest), None)
-        if named is None and members and members[-1].rest:
-            return of_key(members[-1], key)
-        if named is not None:
-            return named
-    if spec.kind is Kind.MAP and not sounds_secret((key,), ""):
-        return spec.parts()[0]
-    return _by_name(key)
+    found = spec.at_key(key)
+    named_by_person = found is not None and found.key != key
+    return _by_name(key) if found is None or (named_by_person and sounds_secret((key,), "")) else found
 
 
 def _by_name(key: str) -> FieldSpec:

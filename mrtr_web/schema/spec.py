@@ -123,6 +123,14 @@ class FieldSpec:
     parts: Parts = field(default_factory=no_parts, compare=False, repr=False)
     """A group's members, a tuple's positions, a union's branches, the one part that a list or map repeats."""
 
+    def at_key(self, key: str) -> "FieldSpec | None":
+        """What stands under this key of an object: a member, else what further keys hold. Raises SchemaTooLarge."""
+        if self.kind is Kind.MAP:
+            return self.parts()[0]
+        members = self.parts() if self.kind is Kind.GROUP else ()
+        named = next((member for member in members if member.key == key and not member.rest), None)
+        return named or next((member.at_key(key) for member in members if member.rest), None)
+
     @property
     def is_searched(self) -> bool:
         """Whether there are too many options to read: the person types a part of one and picks it."""

@@ -36,11 +36,11 @@ def start(request: SignedIn, slug: str, kind: str, name: str = "") -> HttpRespon
     server = catalog.visible(request.user).filter(slug=slug).first()
     if server is None:
         return _not_here(request)
-    uri = request.GET.get("uri", "") if kind == "resources" else ""
-    operation = operations.find(server, kind, name or uri)
+    name = name or _uri(request, kind)
+    operation = operations.find(server, kind, name)
     if operation is None:
         trouble = refreshed(server)
-        operation = operations.find(server, kind, name or uri)
+        operation = operations.find(server, kind, name)
         if operation is None and request.method == "POST":
             return _not_here(request)
         if operation is None:
@@ -66,11 +66,17 @@ def _not_here(request: SignedIn) -> HttpResponse:
     return response
 
 
+def _uri(request: SignedIn, kind: str) -> str:
+    """Of the resource that the page is for; other operations may have a value of that name."""
+    return request.GET.get("uri", "") if kind == "resources" else ""
+
+
 class StartPage:
     """One operation's form in one request. Raises SchemaFault where none can be made."""
 
     def __init__(self, request: SignedIn, kind: str, operation: Operation) -> None:
         self.request, self.kind, self.operation = request, kind, operation
+        self.uri, self.digest = _uri(request, kind), _digest(operation)
         self.spec: FormSpec = read.read_input(operation.schema)
         self.notice = ""
         self.link = ""
@@ -149,7 +155,7 @@ class StartPage:
 
     def _fitted(self, data: dict[str, list[str]]) -> dict[str, list[str]]:
         """What was posted for a form of another schema, as far as its members are still there: nothing may slip on."""
-        if self.request.POST.get("schema") == _digest(self.operation):
+        if self.request.POST.get("schema") == self.digest:
             return data
         self.notice = "changed"
         before, now = self.request.POST.get("keys", "").split(","), _keys(self.spec)
@@ -181,8 +187,8 @@ class StartPage:
         same = (self.operation.server.pk, self.operation.method, self.operation.name)
         if row is not None and (row.server_id, row.method, row.name) == same:
             return wizard.earlier_values(self.request.visitor, row, self.operation)
-        uri = self.request.GET.get("uri", "") if self.kind == "resources" else ""
-        return self.operation.values({"uri": uri}) if uri and uri != self.operation.name else None
+        asked = self.uri and self.uri != self.operation.name
+        return self.operation.values({"uri": self.uri}) if asked else None
 
     def _filled(self, link: list[prefill.Pair], initial: Mapping[str, Json] | None) -> HttpResponse:
         given = dict(initial) if initial else self._defaults()
@@ -214,8 +220,7 @@ class StartPage:
 
     def _address(self) -> str:
         """This page's, without what a link filled in."""
-        uri = self.request.GET.get("uri", "") if self.kind == "resources" else ""
-        return f"{self.request.path}?{urlencode({'uri': uri})}" if uri else self.request.path
+        return f"{self.request.path}?{urlencode({'uri': self.uri})}" if self.uri else self.request.path
 
     def _drawn(self, form: forms.StepForm) -> HttpResponse:
         request, operation = self.request, self.operation
@@ -224,7 +229,7 @@ class StartPage:
             "operation": operation,
             "form": form,
             "flow_id": uuid_in(request.POST.get("flow", "")) or uuid.uuid4(),
-            "schema": _digest(operation),
+            "schema": self.digest,
             "keys": ",".join(_keys(self.spec)),
             "notice": self.notice,
             "kind": self.kind,

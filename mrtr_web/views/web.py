@@ -111,7 +111,8 @@ def _without_too_much(found: dict[str, list[str]]) -> dict[str, list[str]]:
         size = len("".join(found.get(name, [])))
         if size > room:
             found[name] = [FILE_LEFT_OUT]
-        room -= min(size, room) if size <= room else 0
+        else:
+            room -= size
     return found
 
 
