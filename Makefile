@@ -1,6 +1,8 @@
 # Everything a newcomer or CI does. `make run` and `make test` work on a fresh machine.
 PYTHON ?= python3
 PORT ?= 8000
+# How many tests run side by side; most of them wait for a server or a browser.
+WORKERS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 
@@ -11,13 +13,13 @@ run: $(VENV)/.run
 
 test: $(VENV)/.test
 	@sh .ci/chromium.sh
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 # The same tests on PostgreSQL; the database itself need not exist, a test database is made beside it.
 test-postgres: export DATABASE_URL ?= postgresql://postgres@127.0.0.1:5432/mrtr
 test-postgres: $(VENV)/.test
 	@sh .ci/chromium.sh
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 # The official suite against the client (by the wizard, and by a browser through the pages) and the demo server; and
 # the pages against a server that is not built on the official SDK.
