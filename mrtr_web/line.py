@@ -71,6 +71,7 @@ class Line:
             try:
                 channel = await self._layer.new_channel()
                 await self._layer.group_add(GROUP, channel)
+                self._note(None)
                 while True:
                     self._take(await self._layer.receive(channel))
             except Exception as error:  # not there yet: once subscribed, the layer comes back by itself
