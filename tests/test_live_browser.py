@@ -73,7 +73,7 @@ def test_another_tab_stops_it_and_a_reopened_tab_has_the_result(opened: Opener, 
     second.close()
     third = context.new_page()
     third.goto(address)
-    expect(third.get_by_text("The report is done. Number of pages: 2.")).to_be_visible(timeout=WAIT)
+    expect(third.get_by_text("The report is done. Number of pages: 2.").first).to_be_visible(timeout=WAIT)
 
 
 def hide(page: Page, hidden: bool) -> None:
@@ -108,7 +108,7 @@ def test_what_was_typed_stays_when_another_tab_answers(opened: Opener, server: S
         second.goto(page.url)
         second.get_by_label("Name").fill("Ada")
         second.get_by_role("button", name="Send").click()
-        expect(second.get_by_text("And your name now?")).to_be_visible(timeout=WAIT)
+        expect(second.get_by_text("And your name now?").first).to_be_visible(timeout=WAIT)
         notice = page.get_by_text("This request has moved on")
         expect(notice.first).to_be_visible(timeout=WAIT)
         expect(page.get_by_label("Name")).to_have_value("half ty")
@@ -116,7 +116,7 @@ def test_what_was_typed_stays_when_another_tab_answers(opened: Opener, server: S
         expect(second.get_by_text("This request has moved on").first).to_be_hidden()
         window.check()
         page.get_by_role("link", name="Show where it stands now").click()
-        expect(page.get_by_text("And your name now?")).to_be_visible()
+        expect(page.get_by_text("And your name now?").first).to_be_visible()
         page.get_by_role("button", name="Stop this request").click()
         window.state("stopped")
 
