@@ -2,7 +2,7 @@
 
 import zoneinfo
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
@@ -116,10 +116,10 @@ def database(url: str, base: Path) -> dict[str, object]:
     }
 
 
-def channel_layers(url: str) -> dict[str, object]:
+def channel_layers(url: str) -> dict[str, Any]:
     """Channels' settings for REDIS_URL; none where it is empty: hints then stay within the process."""
     if not url:
         return {}
-    # A dead connection is noticed within seconds, and given up at once: the line tries again by itself.
+    # A dead connection is to be noticed within seconds.
     host = {"address": url, "socket_connect_timeout": 2, "socket_keepalive": True, "health_check_interval": 10}
     return {"default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [host]}}}

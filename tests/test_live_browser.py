@@ -132,8 +132,11 @@ def test_without_scripts_the_page_refreshes_and_shows_progress(opened: Opener, d
 
 def test_without_sockets_the_page_polls(opened: Opener, demo: Recorder) -> None:
     window = opened()
-    window.page.add_init_script("window.WebSocket = class { constructor() { setTimeout(() => this.onclose({code: 1006})); } }")
-    start_report(window, 2)
+    window.page.add_init_script(
+        "window.WebSocket = class { constructor() { setTimeout(() => this.onclose({code: 1006})); } }"
+    )
+    page = start_report(window, 3)
+    expect(page.get_by_text(re.compile("Demo desk says: Page [23] of 3"))).to_be_visible(timeout=WAIT)
     window.state("completed")
 
 

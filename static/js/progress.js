@@ -6,7 +6,19 @@ export function progress(main) {
   const place = main.querySelector("[data-progress]");
   if (!place) return;
   main.addEventListener("flow-progress", (event) => show(place, event.detail));
-  main.addEventListener("flow-moved", () => show(place, { progress: 0, total: null, message: null }));
+  let over = false; // another leg may be on, of which nothing is known yet
+  main.addEventListener("flow-moved", () => (over = true));
+  main.addEventListener("flow-fetched", (event) => {
+    if (over || !("online" in main.dataset)) copy(place, event.detail.querySelector("[data-progress]"));
+    over = false;
+  });
+}
+
+// As the server has drawn it; the clock beside it goes on.
+function copy(place, drawn) {
+  for (const part of [".busy__line", "[data-says]"]) {
+    place.querySelector(part).replaceWith(document.importNode(drawn.querySelector(part), true));
+  }
 }
 
 function show(place, { progress, total, message }) {

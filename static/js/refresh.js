@@ -72,6 +72,7 @@ function note(main, fresh) {
   if (!fresh || kindOf(fresh) !== kindOf(main)) return;
   main.dataset.flowState = fresh.dataset.flowState;
   main.dataset.round = fresh.dataset.round;
+  main.dispatchEvent(new CustomEvent("flow-fetched", { detail: fresh }));
 }
 
 function swap(main, page, enhance) {
