@@ -54,11 +54,11 @@ class Ear:
 
 @contextlib.contextmanager
 def listening(person: Person, seen: str = "", **changes: Any) -> Iterator[Ear]:
-    """Open the socket of the flow that the person looks at; `changes`: path, origin, cookies, base."""
+    """Open the socket of the flow that the person looks at; `changes`: path, origin, cookies, headers, base."""
     base = changes.get("base", person.base)
     path = changes.get("path", f"/ws{person.page.path}")
     cookies = changes.get("cookies", dict(person.client.cookies))
-    headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
+    headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())} | changes.get("headers", {})
     url = f"{base.replace('http', 'ws')}{path}?seen={seen}"
     with connect(
         url, origin=changes.get("origin", base), additional_headers=headers, open_timeout=BOUND, proxy=None

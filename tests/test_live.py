@@ -1,5 +1,6 @@
 """Sockets of open pages: who may listen, what is on the wire, and that hints come with sessions and go with them."""
 
+import contextlib
 import json
 import time
 from typing import Any
@@ -11,7 +12,7 @@ from mrtr_web.models import Flow, Server, Session
 from mrtr_web.sessions import end_session
 from mrtr_web.sockets import MOST
 from tests.desk import TOOL, asks, calls, desk
-from tests.hints import Ear, listening, refusal
+from tests.hints import listening, refusal
 from tests.person import BOUND, Page, Person
 from tests.servers import Answer, Post, events
 
@@ -36,11 +37,6 @@ def of_progress(progress: float, total: float | None = None, message: str | None
     return {"progress": progress, "total": total, "message": message}
 
 
-def until(ear: Ear, wanted: dict[str, Any]) -> None:
-    while (said := ear.next()) != wanted:
-        assert "progress" in said, said
-
-
 def test_only_the_owner_and_only_from_this_site(person: Person, server: Server, bob: User) -> None:
     with desk(server, asks()), Person(person.base) as other:
         begin(person)
@@ -58,6 +54,9 @@ def test_only_the_owner_and_only_from_this_site(person: Person, server: Server, 
         assert refusal(person, path=f"/ws/flows/{OTHER}/") == 403
         assert refusal(person, path="/ws/flows/x/") == 403
         assert refusal(person) == 101
+        behind_tls = {"X-Forwarded-Proto": "https"}
+        assert refusal(person, headers=behind_tls) == 403
+        assert refusal(person, headers=behind_tls, origin=f"https://127.0.0.1:{port}") == 101
 
 
 def test_a_listener_does_not_count_as_activity(person: Person, server: Server) -> None:
@@ -147,8 +146,6 @@ def test_a_page_that_talks_is_shown_out(person: Person, server: Server) -> None:
 
 
 def test_a_person_has_so_many_sockets_and_no_more(person: Person, server: Server) -> None:
-    import contextlib
-
     with desk(server, asks()):
         begin(person)
         person.until("waiting")

@@ -59,16 +59,19 @@ def test_without_redis_the_other_process_is_told_by_the_next_heartbeat(
     alice: User, server: Server, tmp_path: Path
 ) -> None:
     quick = {"MRTR_HEARTBEAT": "0.3", "MRTR_LEASE": "2"}
-    script = desk(server, lambda post: told(post, of_progress(1)))
-    with script as recorder, serving(tmp_path, **quick) as one, serving(tmp_path, **quick) as two:
-        with Person(one.base) as person:
-            person.sign_in("alice")
-            begin(person)
-            with at(two, person) as elsewhere, listening(elsewhere, "running.0") as ear:
-                assert ear.is_silent(0.6)
-                person.press("Stop")
-                ear.until_moved()
-            assert recorder.gone.wait(5)
+    with (
+        desk(server, lambda post: told(post, of_progress(1))) as recorder,
+        serving(tmp_path, **quick) as one,
+        serving(tmp_path, **quick) as two,
+        Person(one.base) as person,
+    ):
+        person.sign_in("alice")
+        begin(person)
+        with at(two, person) as elsewhere, listening(elsewhere, "running.0") as ear:
+            assert ear.is_silent(0.6)
+            person.press("Stop")
+            ear.until_moved()
+        assert recorder.gone.wait(5)
 
 
 def _until_heard(broker: Redis) -> None:
@@ -102,6 +105,9 @@ def test_pages_work_while_redis_is_away_and_hints_come_back(alice: User, server:
                 person.press("Stop")
                 ear.until_moved()
                 assert elsewhere.get(person.page.path).state == "stopped"
+            broker.stop()
+            one.handle.terminate()
+            one.handle.wait(5)  # raises where it takes longer
         for process in (one, two):
             assert _lines(process, "Traceback") == 0
             assert _lines(process, "no hints between processes") <= 2
