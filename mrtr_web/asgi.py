@@ -1,4 +1,4 @@
-"""The ASGI application: body cap, UTF-8, static files, Django, and the lifespan that owns runner and sweeper."""
+"""The ASGI application: sockets, body cap, UTF-8, static files, Django; its lifespan owns hub, runner and sweeper."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,8 @@ from servestatic import ServeStaticASGI
 
 django_application = get_asgi_application()
 
-from mrtr_web import egress, ledger
+from mrtr_web import consumers, egress, ledger
+from mrtr_web.live import hub
 from mrtr_web.logs import WithoutQuery
 from mrtr_web.middleware import PAGE_HEADERS
 from mrtr_web.runner import runner, threaded
@@ -114,6 +115,7 @@ async def _refuse(send: Send, status: int, kind: str, text: str) -> None:
 async def _lifespan(receive: Receive, send: Send) -> None:
     """Start the runner and the sweeper; at the end let running legs finish, then mark them."""
     await receive()
+    hub.start()
     runner.start()
     sweeper = asyncio.create_task(_sweep())
     await send({"type": "lifespan.startup.complete"})
@@ -122,6 +124,7 @@ async def _lifespan(receive: Receive, send: Send) -> None:
     with contextlib.suppress(asyncio.CancelledError):
         await sweeper
     await runner.drain(settings.CONFIG.drain_timeout)
+    await hub.close()
     await egress.aclose()
     await send({"type": "lifespan.shutdown.complete"})
 
@@ -157,4 +160,6 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """The entry point for the ASGI server."""
     if scope["type"] == "lifespan":
         return await _lifespan(receive, send)
+    if scope["type"] == "websocket":
+        return await consumers.flow_page(scope, receive, send)
     return await capped(scope, receive, send)

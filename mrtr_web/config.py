@@ -2,7 +2,7 @@
 
 import zoneinfo
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
@@ -25,6 +25,7 @@ class Config(BaseSettings):
     secret_key_fallbacks: Names = Field((), repr=False, validation_alias=AliasChoices("SECRET_KEY_FALLBACKS"))
     allowed_hosts: Names = Field((), validation_alias=AliasChoices("ALLOWED_HOSTS"))
     database_url: SecretStr = Field(SecretStr(""), validation_alias=AliasChoices("DATABASE_URL"))
+    redis_url: SecretStr = Field(SecretStr(""), validation_alias=AliasChoices("REDIS_URL"))
     loopback_http: bool = False
     time_zone: str = "UTC"
     log_level: str = "INFO"
@@ -55,6 +56,14 @@ class Config(BaseSettings):
     def known_zone(cls, value: str) -> str:
         if value not in zoneinfo.available_timezones():
             raise ValueError("must be the name of a time zone, such as Europe/Paris")
+        return value
+
+    @field_validator("redis_url")
+    @classmethod
+    def address_of_redis(cls, value: SecretStr) -> SecretStr:
+        parts = urlsplit(value.get_secret_value())
+        if any(parts) and not (parts.scheme in ("redis", "rediss") and parts.hostname):
+            raise ValueError("must be redis://host:port or rediss://user:password@host:port")
         return value
 
     @field_validator("lease")
@@ -105,3 +114,12 @@ def database(url: str, base: Path) -> dict[str, object]:
         "PORT": str(parts.port or ""),
         "OPTIONS": {"pool": {"min_size": 1, "max_size": 8, "timeout": 10}},
     }
+
+
+def channel_layers(url: str) -> dict[str, Any]:
+    """Channels' settings for REDIS_URL; none where it is empty: hints then stay within the process."""
+    if not url:
+        return {}
+    # A dead connection is to be noticed within seconds.
+    host = {"address": url, "socket_connect_timeout": 2, "socket_keepalive": True, "health_check_interval": 10}
+    return {"default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [host]}}}

@@ -1,8 +1,11 @@
 """The one writer of flow states: move() applies flow.TRANSITIONS to a row, with its audit row, in one transaction.
 
+Open pages, and the process that runs a leg of the flow, are told once it is committed.
+
 Everything is a conditional UPDATE: a late or doubled call changes nothing and returns false.
 """
 
+import functools
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,6 +17,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce, Now
 
 from mrtr_web import flow as machine
+from mrtr_web import live
 from mrtr_web.flow import Event, State
 from mrtr_web.models import AuditEntry, Finding, Flow, Leg, Round, SealedRecord, Session
 
@@ -43,7 +47,9 @@ def move(flow_id: uuid.UUID, event: Event, *, by: int | None = None, where: Q | 
             return False
         state = machine.after(State(row["state"]), event)
         Flow.objects.filter(pk=flow_id).update(state=state, changed_at=Now(), **changes)
-        _audit(flow_id, event, by, row["state"], state, changes.get("round", row["round"]))
+        round_number = changes.get("round", row["round"])
+        _audit(flow_id, event, by, row["state"], state, round_number)
+        transaction.on_commit(functools.partial(live.hub.publish, flow_id, live.moved(state, round_number)))
         return True
 
 

@@ -6,6 +6,7 @@ a browser that goes away cancels nothing. Database work runs on the runner's own
 
 import asyncio
 import concurrent.futures
+import contextlib
 import contextvars
 import functools
 import logging
@@ -17,7 +18,7 @@ from typing import Any, TypeVar
 from django.conf import settings
 from django.db import close_old_connections
 
-from mrtr_web import catalog, ledger, relay
+from mrtr_web import catalog, ledger, live, relay, telling
 
 log = logging.getLogger(__name__)
 Outcome = relay.Reply | relay.RelayError
@@ -36,20 +37,21 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One leg to be sent. settle() seals and writes the outcome; it holds the key, the runner does not."""
+    """One leg to be sent. settle() seals and writes the outcome, seal_words() a text on its way to the flow's pages:
+    they hold the key, the runner does not."""
 
     flow: uuid.UUID
     leg: uuid.UUID
     endpoint: relay.Endpoint
     call: relay.Call
     settle: Callable[[Outcome], Again | None]
+    seal_words: Callable[[str], bytes]
 
 
 class Runner:
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: dict[asyncio.Task[None], Job] = {}
-        self._flights: dict[uuid.UUID, tuple[uuid.UUID, asyncio.Task[Outcome]]] = {}
         self._draining = False
 
     def start(self) -> None:
@@ -63,11 +65,6 @@ class Runner:
         done: concurrent.futures.Future[None] = concurrent.futures.Future()
         self._loop.call_soon_threadsafe(self._spawn, job, done)
         return done
-
-    def cancel(self, flow: uuid.UUID) -> None:
-        """Close the stream of a flow's leg if it runs in this process; elsewhere the heartbeat does."""
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._abort, flow)
 
     async def drain(self, limit: float) -> None:
         """No new legs; let running ones finish for `limit` seconds, then mark the rest and stop them."""
@@ -94,10 +91,6 @@ class Runner:
             log.error("a leg ended with %s", type(error).__name__)
         done.set_result(None)
 
-    def _abort(self, flow: uuid.UUID) -> None:
-        if flow in self._flights:
-            self._flights[flow][1].cancel()
-
     async def _run(self, job: Job) -> None:
         following: Job | None = job
         task = asyncio.current_task()
@@ -118,32 +111,36 @@ class Runner:
 
     async def _fly(self, job: Job) -> Outcome | None:
         """The outcome of the exchange; None where the leg is no longer wanted."""
-        if not await threaded(ledger.depart, job.flow, job.leg, settings.CONFIG.lease):
-            return None
-        flight = asyncio.create_task(self._exchange(job))
-        pulse = asyncio.create_task(self._beat(job))
-        self._flights[job.flow] = job.leg, flight
-        try:
-            await asyncio.wait({flight, pulse}, return_when=asyncio.FIRST_COMPLETED)
-            return flight.result() if flight.done() and not flight.cancelled() else None
-        finally:
-            if self._flights.get(job.flow, (None,))[0] == job.leg:
-                del self._flights[job.flow]
-            pulse.cancel()
-            flight.cancel()
-            await asyncio.wait({flight, pulse})
+        moved = asyncio.Event()
+        with live.hub.listening(job.flow, lambda hint: moved.set() if hint["type"] == "moved" else None):
+            if not await threaded(ledger.depart, job.flow, job.leg, settings.CONFIG.lease):
+                return None
+            flight = asyncio.create_task(self._exchange(job))
+            pulse = asyncio.create_task(self._beat(job, moved))
+            try:
+                await asyncio.wait({flight, pulse}, return_when=asyncio.FIRST_COMPLETED)
+                return flight.result() if flight.done() and not flight.cancelled() else None
+            finally:
+                pulse.cancel()
+                flight.cancel()
+                await asyncio.wait({flight, pulse})
 
     async def _exchange(self, job: Job) -> Outcome:
+        teller = telling.Teller(job.flow, job.leg, job.seal_words)
         try:
-            return await relay.send(job.endpoint, job.call, catalog.limits())
+            return await relay.send(job.endpoint, job.call, catalog.limits(), teller)
         except relay.RelayError as error:
             return error
+        finally:
+            teller.close()
 
-    async def _beat(self, job: Job) -> None:
-        """Returns when the leg is no longer wanted."""
+    async def _beat(self, job: Job, moved: asyncio.Event) -> None:
+        """Returns when the leg is no longer wanted: looks at each beat, and at once where the flow has moved."""
         wanted = True
         while wanted:
-            await asyncio.sleep(settings.CONFIG.heartbeat)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(moved.wait(), settings.CONFIG.heartbeat)
+            moved.clear()
             try:
                 wanted = await threaded(ledger.beat, job.flow, job.leg, settings.CONFIG.lease)
             except Exception as error:  # a lost database must not end the leg: the lease decides

@@ -22,6 +22,8 @@ from mrtr_web import egress
 
 REFUSALS = {401: "unauthorized", 403: "forbidden", 429: "too_many"}
 LONGEST_WAIT = 7 * 86400
+MOST_PROGRESS = 1e15
+"""Numbers up to here are exact in a browser; nothing is larger than that in earnest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Wire:
     begun: bool = False
     status: int | None = None
     size: int = 0
+    reached: float = -1.0
     answer: dict[str, Any] | None = None
     fault: Fault | None = None
 
@@ -160,14 +163,16 @@ class Screen(httpx2.AsyncBaseTransport):
             self._report(params)
 
     def _report(self, params: Mapping[str, Any]) -> None:
-        progress = _number(params.get("progress"))
-        if self.wire.on_progress is None or progress is None:
+        """Progress that is ours and goes on (PR-1); a total that says nothing is left out."""
+        progress, total = _number(params.get("progress")), _number(params.get("total"))
+        if self.wire.on_progress is None or params.get("progressToken") != self.wire.request_id:
             return
-        if params.get("progressToken") != self.wire.request_id:
+        if progress is None or not 0 <= progress <= MOST_PROGRESS or progress <= self.wire.reached:
             return
+        self.wire.reached = progress
         text = params.get("message")
-        message = text if isinstance(text, str) else None
-        self.wire.on_progress(Progress(progress, _number(params.get("total")), message))
+        known = total if total is not None and 0 < total <= MOST_PROGRESS else None
+        self.wire.on_progress(Progress(progress, known, text if isinstance(text, str) else None))
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import contextvars
 import hashlib
 import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -189,6 +189,18 @@ def peek(cookies: Mapping[str, str]) -> Visitor | None:
         return None
     hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
     return visitor if any(constant_time_compare(signed_hash, each) for each in hashes) else None
+
+
+def alive(visitors: Collection[Visitor]) -> set[int]:
+    """Which of these sessions still count, without changing anything: for sockets that stay open after peek()."""
+    found = Session.objects.filter(pk__in={visitor.session for visitor in visitors}, expire_date__gt=timezone.now())
+    rows = found.filter(user__is_active=True).values_list("pk", "user_id", "key_digest")
+    known = {(pk, user): key_digest for pk, user, key_digest in rows}
+    return {
+        visitor.session
+        for visitor in visitors
+        if constant_time_compare(digest(visitor.secret), known.get((visitor.session, visitor.user), ""))
+    }
 
 
 class GatedRequest(HttpRequest):

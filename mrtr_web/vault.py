@@ -45,6 +45,10 @@ class Binding:
             "flow record", self.user, self.flow, self.round, self.server, self.method, self.session_ends
         )
 
+    def words_aad(self) -> bytes:
+        """For texts that are only on their way to a page: of the flow, whatever its round."""
+        return sealing.bind("flow words", self.user, self.flow, self.server, self.method, self.session_ends)
+
 
 @dataclass(frozen=True, slots=True)
 class Keys:
@@ -149,4 +153,17 @@ def open_record(blob: bytes, keys: Keys, binding: Binding) -> Record:
         plain = sealing.open_sealed(blob, secret=keys.secret, peppers=keys.peppers, aad=binding.aad())
         return Record.model_validate(json.loads(plain))
     except (sealing.Sealed, ValidationError, ValueError):
+        raise Unreadable from None
+
+
+def close_words(text: str, keys: Keys, binding: Binding) -> bytes:
+    """Seal a text for the flow's open pages."""
+    return sealing.seal(text.encode(), secret=keys.secret, pepper=keys.peppers[0], aad=binding.words_aad())
+
+
+def open_words(blob: bytes, keys: Keys, binding: Binding) -> str:
+    """Open a text that was sealed for the flow's pages. Raises Unreadable."""
+    try:
+        return sealing.open_sealed(blob, secret=keys.secret, peppers=keys.peppers, aad=binding.words_aad()).decode()
+    except sealing.Sealed:
         raise Unreadable from None

@@ -8,7 +8,7 @@ import concurrent.futures
 import contextlib
 import functools
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -17,7 +17,7 @@ from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from mrtr_web import catalog, ledger, operations, pages, relay, secrecy, steps, vault
+from mrtr_web import catalog, ledger, live, operations, pages, relay, secrecy, steps, vault
 from mrtr_web.flow import Event, State, next_params
 from mrtr_web.models import Flow, Person, SealedRecord, Session
 from mrtr_web.runner import Again, Job, Outcome, runner
@@ -168,7 +168,6 @@ def stop(visitor: Visitor, flow_id: uuid.UUID) -> bool:
         stopped = ledger.move(flow_id, Event.STOPPED, by=visitor.user, lease_until=None)
         if stopped:
             _drop_content(flow_id, visitor)
-    runner.cancel(flow_id)
     return stopped
 
 
@@ -196,6 +195,26 @@ def earlier_values(visitor: Visitor, row: Flow, operation: operations.Operation)
         return None
     values = secrecy.values_without(operation.values(record.params), secrecy.of_input(operation.schema))
     return secrecy.values_without(values, secrecy.of_input(record.input_schema))
+
+
+def progress_reader(visitor: Visitor, row: Flow) -> Callable[[live.Message], Object]:
+    """Makes of a hint about progress what its owner may see: progress, total, and message, None where there is none
+    or this browser cannot open it."""
+    keys, binding = _keys(visitor), _binding(visitor, row, row.round)
+
+    def read(hint: live.Message) -> Object:
+        message = None
+        with contextlib.suppress(Unreadable):
+            message = vault.open_words(hint["words"], keys, binding) if hint["words"] else None
+        return {"progress": hint["progress"], "total": hint["total"], "message": message}
+
+    return read
+
+
+def progress(visitor: Visitor, row: Flow) -> Object | None:
+    """What the server last said of its progress, as far as this process knows."""
+    hint = live.hub.progress_of(row.pk, row.leg)
+    return progress_reader(visitor, row)(hint) if hint is not None else None
 
 
 def _keys(visitor: Visitor) -> vault.Keys:
@@ -250,7 +269,8 @@ def _job(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Job:
         input_schema=operations.newest_schema(row) or record.input_schema,
     )
     settle = functools.partial(_settle, visitor, row, leg, record)
-    return Job(row.pk, leg, catalog.endpoint(row.server), call, settle)
+    seal_words = functools.partial(vault.close_words, keys=_keys(visitor), binding=_binding(visitor, row, row.round))
+    return Job(row.pk, leg, catalog.endpoint(row.server), call, settle, seal_words)
 
 
 def _settle(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record, outcome: Outcome) -> Again | None:

@@ -100,7 +100,7 @@ def app(transactional_db: None, collected: None) -> Iterator[str]:
     """The app under a real ASGI server in this process, so that legs run; its base URL."""
     from mrtr_web.asgi import application
 
-    with serve(application, lifespan="on") as base:
+    with serve(application, lifespan="on", ws="auto") as base:
         yield base
     close_connections()
 

@@ -54,7 +54,8 @@ class _Server(uvicorn.Server):
 @contextlib.contextmanager
 def serve(app: Any, *, port: int = 0, **options: Any) -> Iterator[str]:
     """Run an ASGI app on a loopback port, a free one unless said, in a thread; gives its base URL."""
-    config = uvicorn.Config(app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1, **options)
+    options = {"ws": "none"} | options
+    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1, **options)
     server = _Server(config)
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

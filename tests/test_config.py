@@ -33,6 +33,9 @@ def test_defaults_are_those_of_the_readme(monkeypatch: pytest.MonkeyPatch) -> No
         ("MRTR_MAX_ROUNDS", "-1"),
         ("MRTR_DRAFTS", "perhaps"),
         ("MRTR_TIME_ZONE", "Mars/Olympus"),
+        ("REDIS_URL", "http://127.0.0.1:6379"),
+        ("REDIS_URL", "redis://"),
+        ("REDIS_URL", "127.0.0.1:6379"),
     ],
 )
 def test_a_wrong_value_names_its_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
@@ -67,6 +70,12 @@ def test_databases() -> None:
     assert "canary" not in str(caught.value)
 
 
+def test_without_redis_there_is_no_channel_layer() -> None:
+    assert config.channel_layers("") == {}
+    (host,) = config.channel_layers("rediss://:pw@r.example:6380")["default"]["CONFIG"]["hosts"]
+    assert host["address"] == "rediss://:pw@r.example:6380"
+
+
 def test_a_secret_is_not_printed() -> None:
     found = config.load()
     assert found.secret_key.get_secret_value() not in repr(found)
@@ -75,6 +84,6 @@ def test_a_secret_is_not_printed() -> None:
 def test_the_readme_has_one_row_for_each_setting() -> None:
     readme = (Path(__file__).parent.parent / "README.md").read_text()
     rows = {line.split("`")[1] for line in readme.splitlines() if line.startswith("| `")}
-    bare = {"secret_key", "secret_key_fallbacks", "allowed_hosts", "database_url"}
+    bare = {"secret_key", "secret_key_fallbacks", "allowed_hosts", "database_url", "redis_url"}
     names = {name.upper() if name in bare else f"MRTR_{name.upper()}" for name in config.Config.model_fields}
     assert rows == names

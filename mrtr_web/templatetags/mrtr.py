@@ -116,6 +116,17 @@ def _worth_copying(name: str, value: str) -> bool:
 
 
 @register.filter
+def share(progress: Mapping[str, Any]) -> str:
+    """How much of its total a server has reached, from 0 to 1, as HTML writes numbers."""
+    return f"{min(progress['progress'] / progress['total'], 1):.4f}"
+
+
+@register.filter
+def percent(progress: Mapping[str, Any]) -> str:
+    return _("%(number)d%%") % {"number": round(100 * float(share(progress)))}
+
+
+@register.filter
 def elapsed(moment: datetime) -> int:
     """Whole seconds since then."""
     return max(0, int((timezone.now() - moment).total_seconds()))

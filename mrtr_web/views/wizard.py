@@ -81,6 +81,8 @@ def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     state = State(row.state)
     if state is State.WAITING:
         return _round_page(request, row, record, _round_form(request, record, None))
+    if state is State.RUNNING:
+        context["progress"] = wizard.progress(request.visitor, row)
     if state is State.COMPLETED:
         context["result"] = results.show(record.result or {})
     return render(request, PAGES.get(state, "flows/over.html"), context)

@@ -1,10 +1,13 @@
 // Everything here is comfort: without scripts each page works as plain forms and links.
+import { attention } from "./attention.js";
 import { leaveNoCopies } from "./bfcache.js";
 import { copyButtons } from "./copy.js";
 import { decisions } from "./decide.js";
 import { drafts } from "./drafts.js";
 import { focusErrors } from "./errors.js";
+import { live } from "./live.js";
 import { settleHistory } from "./posted.js";
+import { progress } from "./progress.js";
 import { refresh } from "./refresh.js";
 import { resend } from "./resend.js";
 import { shape } from "./shape.js";
@@ -25,6 +28,9 @@ function enhance() {
   focusErrors(main);
   resend(main);
   refresh(main, enhance);
+  progress(main);
+  live(main);
+  attention(main); // after what changes the title
 }
 
 leaveNoCopies();

@@ -1,48 +1,92 @@
-// While a leg is in the air, look again and again, and put the new page in place when the flow has moved.
+// Look again where the flow has moved, and put the new page in place. While a leg is in the air the page looks by
+// itself: often without a socket, now and then with one, since hints may be lost.
 import { fetchPage } from "./fetch.js";
 
 const SOONEST = 1000;
 const LATEST = 5000;
 const GROWTH = 1.15;
+const ONLINE = 15000;
+const SENDING = 10000;
+let sent = -Infinity;
 
 // What makes two pages of a flow different: `running` and `not_yet` look the same while they go on.
-const kindOf = (main) => main.dataset.poll || main.dataset.flowState;
+const kindOf = ({ dataset }) => dataset.poll || `${dataset.flowState}.${dataset.round}`;
+// A form on its way brings a page of its own.
+const isSending = () => performance.now() - sent < SENDING;
 
 export function refresh(main, enhance) {
-  if (main.dataset.poll !== "busy") return;
-  count(main);
+  if (!main.dataset.flowState) return;
+  const busy = main.dataset.poll === "busy";
   let pause = SOONEST;
-  const again = () => {
-    setTimeout(look, pause);
-    pause = Math.min(pause * GROWTH, LATEST);
+  let timer = 0;
+  let looking = false;
+  let once = false;
+  const later = (wait) => {
+    clearTimeout(timer);
+    timer = setTimeout(look, wait);
   };
   const look = async () => {
-    if (!main.isConnected) return undefined;
-    const found = await fetchPage(location.pathname);
-    const fresh = found?.page.querySelector("main[data-flow-state]");
-    if (found && found.path !== location.pathname) return location.reload(); // signed out
-    if (fresh && kindOf(fresh) !== kindOf(main)) return swap(main, found.page, enhance);
-    note(main, fresh);
-    return again();
+    once = looking;
+    if (looking || !main.isConnected) return;
+    if (isSending()) return later(SENDING);
+    looking = true;
+    const done = await compare(main, enhance);
+    looking = false;
+    if (done) return;
+    if (once) look();
+    else if (busy) later("online" in main.dataset ? ONLINE : pause);
+    pause = Math.min(pause * GROWTH, LATEST);
   };
-  again();
+  for (const hint of ["flow-moved", "flow-look"]) main.addEventListener(hint, look);
+  if (!busy) return;
+  count(main);
+  later(pause);
 }
 
+// Fetches the page; true where it was put in place, or nothing more is to be found out.
+async function compare(main, enhance) {
+  const found = await fetchPage(location.pathname);
+  if (!main.isConnected) return true;
+  if (isSending()) return false;
+  const fresh = found?.page.querySelector("main[data-flow-state]");
+  const typed = main.querySelector("[data-moved-on]");
+  if (found && found.path !== location.pathname) return typed || location.reload() || true; // signed out
+  note(main, fresh);
+  if (!fresh || kindOf(fresh) === kindOf(main)) return false;
+  if (typed) tellMoved(typed);
+  else swap(main, found.page, enhance);
+  return true;
+}
+
+// What was typed here stays, whatever another tab has sent.
+function tellMoved(notice) {
+  notice.hidden = false;
+  document.querySelector("[data-announcer]").textContent = notice.textContent;
+}
+
+document.addEventListener("submit", () => (sent = performance.now()));
+
 function note(main, fresh) {
-  main.querySelector("[data-poll-trouble]").hidden = Boolean(fresh);
-  if (!fresh) return;
+  const trouble = main.querySelector("[data-poll-trouble]");
+  if (trouble) trouble.hidden = Boolean(fresh);
+  if (!fresh || kindOf(fresh) !== kindOf(main)) return;
   main.dataset.flowState = fresh.dataset.flowState;
   main.dataset.round = fresh.dataset.round;
+  main.dispatchEvent(new CustomEvent("flow-fetched", { detail: fresh }));
 }
 
 function swap(main, page, enhance) {
   const fresh = document.importNode(page.querySelector("main"), true);
+  // Whoever is at the links above the page stays there.
+  const wasHere = document.activeElement === document.body || main.contains(document.activeElement);
   main.replaceWith(fresh);
   document.title = page.title;
   const announcer = document.querySelector("[data-announcer]");
   announcer.textContent = announcer.dataset.changed;
-  fresh.querySelector("h1")?.focus();
-  scrollTo(0, 0);
+  if (wasHere) {
+    fresh.querySelector("h1")?.focus();
+    scrollTo(0, 0);
+  }
   enhance();
 }
 

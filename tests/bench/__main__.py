@@ -1,4 +1,4 @@
-"""What a leg costs through the app, against the same leg by the relay alone, in pairs; and the pure parts.
+"""What a leg costs through the app, against the same leg by the relay alone, in pairs; the pure parts; open pages.
 
 Prints medians and what lies between the quartiles. Nothing here passes or fails.
 """
@@ -44,6 +44,7 @@ def main() -> None:
         django.setup()
         _pure()
         _legs(Path(folder))
+        _open_pages(Path(folder))
 
 
 def _pure() -> None:
@@ -101,6 +102,13 @@ def _legs(folder: Path) -> None:
     _report("a page (my requests)", [pair[2] for pair in pairs])
     ratios = [pair[1] / pair[0] for pair in pairs]
     print(f"{'paired ratio of the two legs':45} {statistics.median(ratios):8.2f}")
+
+
+def _open_pages(folder: Path) -> None:
+    from mrtr_web.models import Server
+    from tests.bench import sockets
+
+    sockets.run(folder, Server.objects.get())
 
 
 def _once(work: Callable[[], object]) -> float:

@@ -1,0 +1,102 @@
+"""The line between processes: hints over the channel layer, where there is one. A dead Redis costs hints alone.
+
+What waits to be sent is kept once for each flow and type, the newest, so a long silence cannot pile up.
+"""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from channels.layers import get_channel_layer
+
+Message = dict[str, Any]
+Heard = Callable[[uuid.UUID, Message], None]
+
+log = logging.getLogger(__name__)
+GROUP = "flows"
+PATIENCE = 2.0
+"""Seconds that one hint may take to be sent."""
+PAUSE = 0.5
+"""Seconds between two tries while Redis is away."""
+MOST_WAITING = 1_000
+
+
+class Line:
+    """Lives on the running loop from its making until close()."""
+
+    def __init__(self, layer: Any, heard: Heard) -> None:
+        self._layer, self._heard = layer, heard
+        self._me = uuid.uuid4().hex
+        self._waiting: dict[tuple[str, str], Message] = {}
+        self._wake = asyncio.Event()
+        self._cut = False
+        self._tasks = [asyncio.create_task(self._speak()), asyncio.create_task(self._listen())]
+
+    def say(self, flow: uuid.UUID, message: Message) -> None:
+        """Have this sent to the other processes, as soon as may be."""
+        key = str(flow), str(message["type"])
+        self._waiting[key] = {"type": "hint", "from": self._me, "flow": key[0], "message": message}
+        if len(self._waiting) > MOST_WAITING:
+            del self._waiting[next(iter(self._waiting))]
+        self._wake.set()
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._layer.flush()
+
+    async def _speak(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._waiting:
+                key = next(iter(self._waiting))
+                await self._send(key, self._waiting.pop(key))
+
+    async def _send(self, key: tuple[str, str], hint: Message) -> None:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._layer.group_send(GROUP, hint)
+            self._note(None)
+        except Exception as error:  # whatever a dead Redis raises: the hint waits, unless a newer one does
+            self._note(error)
+            self._waiting.setdefault(key, hint)
+            await asyncio.sleep(PAUSE)
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                channel = await self._layer.new_channel()
+                await self._layer.group_add(GROUP, channel)
+                self._note(None)
+                while True:
+                    self._take(await self._layer.receive(channel))
+            except Exception as error:  # not there yet: once subscribed, the layer comes back by itself
+                self._note(error)
+                await self._layer.flush()
+                await asyncio.sleep(PAUSE)
+
+    def _take(self, hint: Message) -> None:
+        if hint["from"] != self._me:
+            self._heard(uuid.UUID(hint["flow"]), hint["message"])
+
+    def _note(self, error: Exception | None) -> None:
+        """One line when hints begin to be lost, one when they are back."""
+        if error is not None and not self._cut:
+            log.warning("no hints between processes, pages poll: %s", type(error).__name__)
+        elif error is None and self._cut:
+            log.warning("hints between processes are back")
+        self._cut = error is not None
+
+
+def connect(heard: Heard) -> Line | None:
+    """The line of this process. None without a channel layer."""
+    layer = get_channel_layer()
+    return None if layer is None else Line(layer, heard)
+
+
+# While Redis is away the layer writes a traceback each second.
+logging.getLogger("channels_redis").setLevel(logging.CRITICAL + 1)

@@ -1,0 +1,90 @@
+"""Hints from legs to open pages: a flow has moved, or its server tells of progress. Never content in clear.
+
+One hub lives in each serving process, on its event loop. It reaches the listeners of its own process directly,
+those of others over the line where there is one. Hints may be lost: whoever listens looks into the database, too.
+
+message: {"type": "moved", "mark"} or {"type": "progress", "leg", "progress", "total", "words": sealed or None}
+"""
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mrtr_web import line
+
+Message = dict[str, Any]
+Listener = Callable[[Message], None]
+MOST_KEPT = 1_000
+"""Flows whose latest progress is kept for pages that are opened in the middle of a leg."""
+
+
+def mark(state: str, round_number: int) -> str:
+    """What tells two pages of a flow apart."""
+    return f"{state}.{round_number}"
+
+
+def moved(state: str, round_number: int) -> Message:
+    return {"type": "moved", "mark": mark(state, round_number)}
+
+
+class Hub:
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._line: line.Line | None = None
+        self._listeners: dict[uuid.UUID, list[Listener]] = {}
+        self._progress: dict[uuid.UUID, Message] = {}
+
+    def start(self) -> None:
+        """Carry hints from now on, on the running loop. Called by the ASGI lifespan."""
+        self._loop = asyncio.get_running_loop()
+        self._line = line.connect(self._deliver)
+
+    async def close(self) -> None:
+        self._loop = None
+        self._progress.clear()
+        if self._line is not None:
+            await self._line.close()
+
+    def publish(self, flow: uuid.UUID, message: Message) -> None:
+        """Tell everybody who listens to this flow. From any thread; neither waits nor raises."""
+        loop = self._loop
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):  # closed meanwhile
+                loop.call_soon_threadsafe(self._spread, flow, message)
+
+    @contextlib.contextmanager
+    def listening(self, flow: uuid.UUID, listener: Listener) -> Iterator[None]:
+        """Until the block ends the listener gets each message about this flow, on the loop. It must not raise."""
+        listeners = self._listeners.setdefault(flow, [])
+        listeners.append(listener)
+        try:
+            yield
+        finally:
+            listeners.remove(listener)
+            if not listeners:
+                del self._listeners[flow]
+
+    def progress_of(self, flow: uuid.UUID, leg: uuid.UUID | None) -> Message | None:
+        """The latest progress of this leg that came by here. From any thread."""
+        found = self._progress.get(flow)
+        return found if found is not None and found["leg"] == str(leg) else None
+
+    def _spread(self, flow: uuid.UUID, message: Message) -> None:
+        self._deliver(flow, message)
+        if self._line is not None:
+            self._line.say(flow, message)
+
+    def _deliver(self, flow: uuid.UUID, message: Message) -> None:
+        self._progress.pop(flow, None)
+        if message["type"] == "progress":
+            self._progress[flow] = message
+            if len(self._progress) > MOST_KEPT:
+                del self._progress[next(iter(self._progress))]
+        for listener in tuple(self._listeners.get(flow, ())):
+            listener(message)
+
+
+hub = Hub()
+"""The hub of this process."""
