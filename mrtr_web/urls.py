@@ -31,3 +31,5 @@ urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
 ]
+
+handler500 = "mrtr_web.views.trouble.broken"

@@ -83,6 +83,8 @@ def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
         return _round_page(request, row, record, _round_form(request, record, None))
     if state is State.COMPLETED:
         context["result"] = results.show(record.result or {})
+    if wizard.is_queued(row):
+        return render(request, "flows/queued.html", context)
     return render(request, PAGES.get(state, "flows/over.html"), context)
 
 

@@ -1,6 +1,7 @@
 // While a leg is in the air, look again and again, and put the new page in place when the flow has moved.
 import { fetchPage } from "./fetch.js";
 
+const GOING_ON = ["busy", "queued"];
 const SOONEST = 1000;
 const LATEST = 5000;
 const GROWTH = 1.15;
@@ -9,7 +10,7 @@ const GROWTH = 1.15;
 const kindOf = (main) => main.dataset.poll || main.dataset.flowState;
 
 export function refresh(main, enhance) {
-  if (main.dataset.poll !== "busy") return;
+  if (!GOING_ON.includes(main.dataset.poll)) return;
   count(main);
   let pause = SOONEST;
   const again = () => {
