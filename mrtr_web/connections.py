@@ -1,7 +1,7 @@
 """How connections end when a process stops: `uvicorn --http mrtr_web.connections:Connection`.
 
 uvicorn cuts every connection on which it is not answering at that moment, also one that was accepted a moment ago or
-on which a request is just arriving: measured, one POST in a hundred of a rolling restart met that. Here such a
+on which a request is just arriving: its sender gets no answer and cannot know whether it was carried out. Here such a
 connection is kept for a moment; what arrives on it is answered, with `Connection: close`.
 """
 

@@ -45,7 +45,7 @@ def listening() -> Iterator[socket.socket]:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, *, on: socket.socket | None = None, **environ: str) -> Iterator[Process]:
+def serving(folder: Path, on: socket.socket | None = None, /, **environ: str) -> Iterator[Process]:
     """Run one process until the block ends; `on` is the socket that it takes requests from, else one of its own."""
     port = on.getsockname()[1] if on else free_port()
     log = Path(tempfile.mkstemp(dir=folder, prefix=f"{port}-", suffix=".log")[1])

@@ -71,13 +71,13 @@ class Load:
 def test_processes_are_replaced_under_load_without_a_refusal(alice: User, server: Server, tmp_path: Path) -> None:
     quick = {"MRTR_HEARTBEAT": "0.3", "MRTR_LEASE": "2"}
     with desk(server, done()), listening() as socket_, contextlib.ExitStack() as first:
-        old = [first.enter_context(serving(tmp_path, on=socket_, **quick)) for _ in range(2)]
+        old = [first.enter_context(serving(tmp_path, socket_, **quick)) for _ in range(2)]
         with Person(old[0].base) as person:
             person.sign_in("alice")
             load = Load(person)
         with load.running(4), contextlib.ExitStack() as second:
             for leaving in old:
-                new = serving(tmp_path, on=socket_, **quick)
+                new = serving(tmp_path, socket_, **quick)
                 second.enter_context(new)
                 before = load.posts
                 leaving.handle.send_signal(signal.SIGTERM)

@@ -104,7 +104,7 @@ def posted(request: HttpRequest) -> dict[str, list[str]]:
     return _without_too_much(found)
 
 
-def _bytes_of(file: UploadedFile) -> bytes:
+def _bytes_of(file: "UploadedFile[bytes]") -> bytes:
     """All of it, wherever it was read to before; whoever reads it later has it all, too."""
     file.seek(0)
     content: bytes = file.read()

@@ -7,6 +7,7 @@ import { focusErrors } from "./errors.js";
 import { settleHistory } from "./posted.js";
 import { refresh } from "./refresh.js";
 import { resend } from "./resend.js";
+import { session } from "./session.js";
 import { shape } from "./shape.js";
 import { steps } from "./steps.js";
 import { suggestions } from "./suggest.js";
@@ -29,3 +30,4 @@ function enhance() {
 
 leaveNoCopies();
 enhance();
+session();

@@ -1,5 +1,6 @@
 // While a leg is in the air, look again and again, and put the new page in place when the flow has moved.
 import { fetchPage } from "./fetch.js";
+import { spoken } from "./spoken.js";
 
 const GOING_ON = ["busy", "queued"];
 const SOONEST = 1000;
@@ -56,12 +57,4 @@ function count(main) {
     setTimeout(tick, 1000);
   };
   tick();
-}
-
-function spoken(seconds) {
-  const unit = (value, name) =>
-    new Intl.NumberFormat(document.documentElement.lang, { style: "unit", unit: name, unitDisplay: "long" }).format(value);
-  const minutes = Math.floor(seconds / 60);
-  const rest = unit(seconds % 60, "second");
-  return minutes ? `${unit(minutes, "minute")} ${rest}` : rest;
 }
