@@ -36,6 +36,7 @@ class Config(BaseSettings):
     silence_timeout: float = Field(120, gt=0)
     total_timeout: float = Field(1800, gt=0)
     drain_timeout: float = Field(30, ge=0)
+    legs_per_server: int = Field(64, gt=0)
     session_idle: float = Field(4 * 3600, gt=0)
     session_absolute: float = Field(12 * 3600, gt=0)
     max_response_bytes: int = Field(16 * 1024 * 1024, gt=0)
@@ -99,7 +100,7 @@ def database(url: str, base: Path) -> dict[str, object]:
             "TEST": {"NAME": f"{name}.test"},  # a file: the tests' server threads and processes share it
             "OPTIONS": {
                 "transaction_mode": "IMMEDIATE",
-                "timeout": 20,
+                "timeout": 5,
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON;",
             },
         }
@@ -112,7 +113,12 @@ def database(url: str, base: Path) -> dict[str, object]:
         "PASSWORD": parts.password or "",
         "HOST": parts.hostname or "",
         "PORT": str(parts.port or ""),
-        "OPTIONS": {"pool": {"min_size": 1, "max_size": 8, "timeout": 10}},
+        "CONN_HEALTH_CHECKS": True,  # a connection of before a restart of the database is not handed out
+        "OPTIONS": {
+            "connect_timeout": 5,
+            # Reconnecting is given up soon, for the next request starts anew: its pauses would grow to minutes.
+            "pool": {"min_size": 1, "max_size": 8, "timeout": 5, "reconnect_timeout": 3},
+        },
     }
 
 

@@ -69,8 +69,8 @@ TRANSITIONS: dict[State, dict[Event, State]] = {
     State.WAITING: {**_LEAVE, Event.ANSWERED: State.RUNNING},
     State.NOT_YET: {**_LEAVE, Event.CALLED_AGAIN: State.RUNNING, Event.SENT_AGAIN: State.RUNNING},
     State.UNSENT: {**_LEAVE, Event.SENT_AGAIN: State.RUNNING},
-    # The leg may still land: its result is better than not knowing.
-    State.UNKNOWN: {**_LEAVE, **_LANDING, Event.SENT_AGAIN: State.RUNNING},
+    # The leg may still land: its result is better than not knowing, and so is that it never left.
+    State.UNKNOWN: {**_LEAVE, **_LANDING, Event.NOT_SENT: State.UNSENT, Event.SENT_AGAIN: State.RUNNING},
     **{end: {} for end in ENDS},
 }
 

@@ -4,7 +4,7 @@ Nothing survives between legs. Each attempt has its own id and carries everythin
 params just as given, the headers that mirror them. Two refusals are repaired, once each, because the server
 did not act: -32022 where it does speak our revision, and -32020 (headers) after a look at the tool's schema.
 
-RelayError     .sent, .received (JSON-RPC messages, for their owner's eyes), .status (HTTP)
+RelayError     .sent, .received (JSON-RPC messages, for their owner's eyes), .size (bytes received), .status (HTTP)
 ├─ Unsent      not acted upon. .reason: refused dns tls blocked connect_timeout unsendable
 │              unauthorized forbidden too_many; .retry_after: seconds
 ├─ Lost        bytes were sent, then the leg broke. .reason: cut timeout too_big encoding server_error
@@ -73,11 +73,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The raw result object, and every message that went out and came in for it."""
+    """The raw result object, every message that went out and came in for it, and how many bytes came in."""
 
     result: dict[str, Any]
     sent: tuple[dict[str, Any], ...]
     received: tuple[dict[str, Any], ...]
+    size: int
 
 
 class RelayError(Exception):
@@ -87,6 +88,7 @@ class RelayError(Exception):
         super().__init__(*code)
         self.sent: tuple[dict[str, Any], ...] = ()
         self.received: tuple[dict[str, Any], ...] = ()
+        self.size = 0
         self.status: int | None = None
 
 
@@ -144,7 +146,7 @@ async def send(
         if schema is None:
             raise leg.noted(refused) from None
         result = await leg.ask(call.method, call.params, schema)
-    return Reply(result, tuple(leg.sent), tuple(leg.received))
+    return Reply(result, tuple(leg.sent), tuple(leg.received), leg.size)
 
 
 async def discover(
@@ -219,7 +221,7 @@ class _Leg:
         self.received: list[dict[str, Any]] = []
 
     def noted(self, error: RelayError) -> RelayError:
-        error.sent, error.received = tuple(self.sent), tuple(self.received)
+        error.sent, error.received, error.size = tuple(self.sent), tuple(self.received), self.size
         error.status = self.status if error.status is None else error.status
         return error
 

@@ -1,4 +1,4 @@
-"""Runs legs outside the request: lease, heartbeat, cancel, drain. What a result means comes in as a callable.
+"""Runs legs outside the request: turn, lease, heartbeat, cancel, drain. What a result means comes in as a callable.
 
 One Runner lives in each serving process, on its event loop. Views are sync and hand a Job over with launch();
 a browser that goes away cancels nothing. Database work runs on the runner's own small pool of threads.
@@ -11,7 +11,7 @@ import contextvars
 import functools
 import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -19,11 +19,12 @@ from django.conf import settings
 from django.db import close_old_connections
 
 from mrtr_web import catalog, ledger, live, relay, telling
+from mrtr_web.keeping import Keeper
+from mrtr_web.turns import Turns
 
 log = logging.getLogger(__name__)
 Outcome = relay.Reply | relay.RelayError
 T = TypeVar("T")
-WRITE_TRIES = 3
 _pool = concurrent.futures.ThreadPoolExecutor(4, thread_name_prefix="leg")
 
 
@@ -42,6 +43,8 @@ class Job:
 
     flow: uuid.UUID
     leg: uuid.UUID
+    server: int
+    person: int
     endpoint: relay.Endpoint
     call: relay.Call
     settle: Callable[[Outcome], Again | None]
@@ -52,11 +55,14 @@ class Runner:
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: dict[asyncio.Task[None], Job] = {}
+        self._idle: set[asyncio.Task[None]] = set()
+        self._turns, self._keeper = Turns(), Keeper()
         self._draining = False
 
     def start(self) -> None:
         """Take legs from now on, on the running loop. Called by the ASGI lifespan."""
         self._loop, self._draining = asyncio.get_running_loop(), False
+        self._turns, self._keeper = Turns(), Keeper()
 
     def launch(self, job: Job) -> concurrent.futures.Future[None]:
         """Send a leg, from any thread. The future is done when the flow has moved on."""
@@ -67,16 +73,20 @@ class Runner:
         return done
 
     async def drain(self, limit: float) -> None:
-        """No new legs; let running ones finish for `limit` seconds, then mark the rest and stop them."""
+        """No new legs; let those that were sent finish for `limit` seconds, then mark the rest and stop them."""
         self._draining = True
+        given_up = [self._tasks[task] for task in self._idle]
+        for task in self._idle:
+            task.cancel()
         if self._tasks:
             await asyncio.wait(list(self._tasks), timeout=limit)
         left = dict(self._tasks)
-        for task, job in left.items():
+        for task in left:
             task.cancel()
-            await threaded(ledger.abandon, job.flow, job.leg)
         if left:
             await asyncio.wait(left)
+        for job in (*given_up, *left.values()):
+            await self._abandon(job)
         self._loop = None
 
     def _spawn(self, job: Job, done: concurrent.futures.Future[None]) -> None:
@@ -98,32 +108,62 @@ class Runner:
         while following is not None:
             self._tasks[task] = following
             if self._draining:
-                await threaded(ledger.abandon, following.flow, following.leg)
+                return await self._abandon(following)
+            again = await self._leg(following)
+            if again is None or self._draining:
                 return
-            outcome = await self._fly(following)
-            again = await self._write(following, outcome) if outcome is not None else None
-            if again is None:
-                return
-            await asyncio.sleep(again.pause)
-            if self._draining:
-                return
+            with self._idly():
+                await asyncio.sleep(again.pause)
             following = await threaded(again.claim)
 
-    async def _fly(self, job: Job) -> Outcome | None:
-        """The outcome of the exchange; None where the leg is no longer wanted."""
+    @contextlib.contextmanager
+    def _idly(self) -> Iterator[None]:
+        """Around a wait that shutdown need not wait for: nothing is with a server, and nothing is being written."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._idle.add(task)
+        try:
+            yield
+        finally:
+            self._idle.discard(task)
+
+    async def _leg(self, job: Job) -> Again | None:
+        """A leg from its place in the queue until its outcome is written, with a heartbeat all the while."""
         moved = asyncio.Event()
         with live.hub.listening(job.flow, lambda hint: moved.set() if hint["type"] == "moved" else None):
-            if not await threaded(ledger.depart, job.flow, job.leg, settings.CONFIG.lease):
-                return None
-            flight = asyncio.create_task(self._exchange(job))
             pulse = asyncio.create_task(self._beat(job, moved))
             try:
-                await asyncio.wait({flight, pulse}, return_when=asyncio.FIRST_COMPLETED)
-                return flight.result() if flight.done() and not flight.cancelled() else None
+                outcome = await self._outcome(job, pulse)
+                if outcome is None:
+                    return None
+                return await self._keeper.write(lambda: threaded(job.settle, outcome), outcome.size, pulse)
             finally:
                 pulse.cancel()
-                flight.cancel()
-                await asyncio.wait({flight, pulse})
+                await asyncio.wait({pulse})
+
+    async def _outcome(self, job: Job, pulse: asyncio.Task[None]) -> Outcome | None:
+        """What the exchange brings once its turn has come; None where the leg is no longer wanted."""
+        with self._turns.place(job.server, job.person, settings.CONFIG.legs_per_server) as turn:
+            with self._idly():
+                await asyncio.wait({turn, pulse}, return_when=asyncio.FIRST_COMPLETED)
+            if pulse.done():
+                return None
+            try:
+                if not await threaded(ledger.depart, job.flow, job.leg, settings.CONFIG.lease):
+                    return None
+            except Exception as error:  # nothing has been sent, so this can be said for certain
+                log.error("a leg could not depart: %s", type(error).__name__)
+                return relay.Unsent("database")
+            return await self._fly(job, pulse)
+
+    async def _fly(self, job: Job, pulse: asyncio.Task[None]) -> Outcome | None:
+        flight = asyncio.create_task(self._exchange(job))
+        try:
+            await asyncio.wait({flight, pulse}, return_when=asyncio.FIRST_COMPLETED)
+            return flight.result() if flight.done() else None
+        finally:
+            flight.cancel()
+            await asyncio.wait({flight})
 
     async def _exchange(self, job: Job) -> Outcome:
         teller = telling.Teller(job.flow, job.leg, job.seal_words)
@@ -146,14 +186,11 @@ class Runner:
             except Exception as error:  # a lost database must not end the leg: the lease decides
                 log.warning("heartbeat failed: %s", type(error).__name__)
 
-    async def _write(self, job: Job, outcome: Outcome) -> Again | None:
-        for attempt in range(WRITE_TRIES):
-            try:
-                return await threaded(job.settle, outcome)
-            except Exception as error:  # whatever the database says, the outcome is worth another try
-                log.error("an outcome could not be written: %s", type(error).__name__)
-                await asyncio.sleep(attempt)
-        return None
+    async def _abandon(self, job: Job) -> None:
+        try:
+            await threaded(ledger.abandon, job.flow, job.leg)
+        except Exception as error:  # the lease says the same a little later
+            log.warning("a leg could not be marked: %s", type(error).__name__)
 
 
 async def threaded(work: Callable[..., T], *args: Any) -> T:

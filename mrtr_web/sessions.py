@@ -239,14 +239,47 @@ class SessionGate(SessionMiddleware):
         return response
 
 
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Seconds until the session ends if nobody does anything, and until it ends in any case."""
+
+    idle: float
+    absolute: float
+
+
+def left(request: GatedRequest) -> Left | None:
+    """What is left of a visitor's session once this request is answered. None where nobody is signed in."""
+    row = request.session.row if getattr(request, "visitor", None) else None
+    if row is None:
+        return None
+    now = timezone.now()
+    until = _idle_until(now, row.ends_at) if _is_activity(request) and _may_touch(row, now) else row.expire_date
+    return Left((until - now).total_seconds(), (row.ends_at - now).total_seconds())
+
+
+def extend(request: GatedRequest) -> None:
+    """The person stays signed in: idle time starts anew, whenever that was done last."""
+    if request.session.row is not None:
+        _set_seen(request.session.row, timezone.now())
+
+
 def _is_activity(request: HttpRequest) -> bool:
     return request.method == "POST" or not (request.headers.get(POLL_HEADER) or "poll" in request.GET)
 
 
 def _touch(row: Session | None) -> None:
     now = timezone.now()
-    if row is not None and now - row.seen_at > TOUCH_EVERY:
-        Session.objects.filter(pk=row.pk).update(seen_at=now, expire_date=_idle_until(now, row.ends_at))
+    if row is not None and _may_touch(row, now):
+        _set_seen(row, now)
+
+
+def _may_touch(row: Session, now: datetime) -> bool:
+    return now - row.seen_at > TOUCH_EVERY
+
+
+def _set_seen(row: Session, now: datetime) -> None:
+    row.seen_at, row.expire_date = now, _idle_until(now, row.ends_at)
+    Session.objects.filter(pk=row.pk).update(seen_at=row.seen_at, expire_date=row.expire_date)
 
 
 def _set_key_cookie(response: HttpResponse, secret: bytes) -> None:

@@ -13,6 +13,7 @@ urlpatterns = [
     path("accounts/login/", account.Login.as_view(), name="login"),
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
     path("accounts/profile/", account.profile, name="profile"),
+    path("accounts/session/", account.session, name="session"),
     path("s/<slug:slug>/", catalog.server, name="server"),
     path("s/<slug:slug>/tools/<path:name>/", start.start, {"kind": "tools"}, name="tool"),
     path("s/<slug:slug>/prompts/<path:name>/", start.start, {"kind": "prompts"}, name="prompt"),
@@ -31,3 +32,5 @@ urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
 ]
+
+handler500 = "mrtr_web.views.trouble.broken"

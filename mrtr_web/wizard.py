@@ -14,12 +14,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from mrtr_web import catalog, ledger, live, operations, pages, relay, secrecy, steps, vault
 from mrtr_web.flow import Event, State, next_params
-from mrtr_web.models import Flow, Person, SealedRecord, Session
+from mrtr_web.models import Flow, Leg, Person, SealedRecord, Session
 from mrtr_web.runner import Again, Job, Outcome, runner
 from mrtr_web.sessions import Visitor
 from mrtr_web.verdicts import asked_in, judge
@@ -76,6 +76,11 @@ def open_flow(visitor: Visitor, flow_id: uuid.UUID) -> tuple[Flow, Record]:
 def held(visitor: Visitor) -> set[uuid.UUID]:
     """The flows whose content this browser session holds."""
     return set(SealedRecord.objects.filter(session=visitor.session).values_list("pk", flat=True))
+
+
+def is_queued(row: Flow) -> bool:
+    """Whether a running flow's leg still waits for its turn: nothing of it has been sent."""
+    return row.state == State.RUNNING and Leg.objects.filter(flow=row, pk=F("flow__leg"), sent_at=None).exists()
 
 
 def expire_without_record(row: Flow) -> Flow:
@@ -270,7 +275,7 @@ def _job(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Job:
     )
     settle = functools.partial(_settle, visitor, row, leg, record)
     seal_words = functools.partial(vault.close_words, keys=_keys(visitor), binding=_binding(visitor, row, row.round))
-    return Job(row.pk, leg, catalog.endpoint(row.server), call, settle, seal_words)
+    return Job(row.pk, leg, row.server_id, row.user_id, catalog.endpoint(row.server), call, settle, seal_words)
 
 
 def _settle(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record, outcome: Outcome) -> Again | None:

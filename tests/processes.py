@@ -2,14 +2,15 @@
 
 import contextlib
 import os
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx2
 from django.db import connection
 
 from tests.servers import BOUND, free_port
@@ -35,22 +36,35 @@ def database_url() -> str:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, **environ: str) -> Iterator[Process]:
-    """Run one process until the block ends."""
-    port = free_port()
-    log = folder / f"{port}.log"
-    command = [sys.executable, "-m", "uvicorn", "mrtr_web.asgi:application", "--port", str(port)]
+def listening() -> Iterator[socket.socket]:
+    """A socket on a free port, to be handed to one process after the other."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(512)
+        yield listener
+
+
+@contextlib.contextmanager
+def serving(folder: Path, on: socket.socket | None = None, /, **environ: str) -> Iterator[Process]:
+    """Run one process until the block ends; `on` is the socket that it takes requests from, else one of its own."""
+    port = on.getsockname()[1] if on else free_port()
+    log = Path(tempfile.mkstemp(dir=folder, prefix=f"{port}-", suffix=".log")[1])
+    place = ["--fd", str(on.fileno())] if on else ["--port", str(port)]
+    command = [sys.executable, "-m", "uvicorn", "mrtr_web.asgi:application", *place]
+    command += ["--http", "mrtr_web.connections:Connection"]
     command += ["--lifespan", "on", "--log-level", "debug", "--timeout-graceful-shutdown", "5"]
+    named = {"DATABASE_URL": database_url(), "PGAPPNAME": f"{os.environ.get('PYTEST_CURRENT_TEST', 'bench')[-50:]}"}
     with log.open("wb") as output:
         handle = subprocess.Popen(
             command,
             cwd=BASE,
-            env=os.environ | {"DATABASE_URL": database_url()} | environ,
+            env=os.environ | named | environ,
             stdout=output,
             stderr=subprocess.STDOUT,
+            pass_fds=[on.fileno()] if on else [],
         )
         try:
-            _await(f"http://127.0.0.1:{port}/healthz", handle, log)
+            _await(handle, log)
             yield Process(f"http://127.0.0.1:{port}", handle, log)
         finally:
             handle.terminate()
@@ -60,11 +74,11 @@ def serving(folder: Path, **environ: str) -> Iterator[Process]:
             handle.wait()
 
 
-def _await(url: str, handle: "subprocess.Popen[bytes]", log: Path) -> None:
+def _await(handle: "subprocess.Popen[bytes]", log: Path) -> None:
+    """Until it takes requests: its log says so, while another process may be answering at the same address."""
     end = time.monotonic() + BOUND
     while time.monotonic() < end and handle.poll() is None:
-        with contextlib.suppress(httpx2.TransportError):
-            if httpx2.get(url, trust_env=False).status_code == 200:
-                return
+        if b"Uvicorn running on" in log.read_bytes():
+            return
         time.sleep(0.05)
     raise AssertionError(log.read_text()[-2000:])

@@ -18,6 +18,7 @@ EVERY_MOVE = [
     ("unknown", "sent_again", "running"),
     ("unknown", "asked", "waiting"),
     ("unknown", "told_to_wait", "not_yet"),
+    ("unknown", "not_sent", "unsent"),
     ("unknown", "finished", "completed"),
     ("unknown", "failed", "failed"),
     *[(state, "stopped", "stopped") for state in ("running", "waiting", "not_yet", "unsent", "unknown")],

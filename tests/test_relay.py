@@ -114,7 +114,7 @@ def test_a_request_on_the_wire() -> None:
     }.items():
         assert post.headers[name] == value
     assert not {"cookie", "mcp-session-id", "last-event-id"} & set(post.headers)
-    assert reply == Reply(DONE, (post.json,), ({"jsonrpc": "2.0", "id": post.id, "result": DONE},))
+    assert reply == Reply(DONE, (post.json,), ({"jsonrpc": "2.0", "id": post.id, "result": DONE},), reply.size)
 
 
 def test_the_version_is_the_project_s() -> None:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,7 +13,7 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from mrtr_web import results, wizard
+from mrtr_web import results, sessions, wizard
 from mrtr_web.models import Flow
 from mrtr_web.schema.text import clean_text, one_line
 
@@ -23,6 +23,11 @@ DATA_LIMIT = 50_000
 """Characters of one entry of structured content that a page shows."""
 LONGEST_PAUSE = 35
 """Seconds in `not_yet` after which no leg is coming by itself any more: a little over wizard.MAX_PAUSE."""
+
+WARN_BEFORE = 120
+"""Seconds before the end of a session at which a script warns of it."""
+NEAR = 600
+"""Seconds before the end of a session from which on every page says so."""
 
 OUR_ENDINGS = ("-zone", "-fold", "-blank", "-action")
 SHORT_NUMBER = 3
@@ -138,6 +143,23 @@ def goes_on(flow: Flow) -> bool:
     if flow.state != "not_yet":
         return flow.state == "running"
     return wizard.goes_on_by_itself(flow) and elapsed(flow.changed_at) < LONGEST_PAUSE
+
+
+@register.simple_tag(takes_context=True)
+def session_left(context: template.Context) -> Mapping[str, Any] | None:
+    """When the session ends, for its warning: seconds from now, the moment, and how long before that to warn."""
+    found = sessions.left(context["request"]) if "request" in context else None
+    if found is None:
+        return None
+    seconds = min(found.idle, found.absolute)
+    warn = min(WARN_BEFORE, settings.CONFIG.session_idle / 2)
+    return {
+        "seconds": max(0, int(seconds)),
+        "warn": int(warn),
+        "final": found.absolute <= found.idle + 1,
+        "at": timezone.now() + timedelta(seconds=seconds),
+        "near": seconds <= NEAR,
+    }
 
 
 @register.simple_tag

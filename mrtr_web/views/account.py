@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from mrtr_web.models import Person
 from mrtr_web.schema import dates
+from mrtr_web.sessions import extend
 from mrtr_web.views.web import SignedIn, lost_post, signed_in
 
 
@@ -42,6 +43,14 @@ def profile(request: SignedIn) -> HttpResponse:
         messages.success(request, _("Saved."))
         return redirect("profile")
     return render(request, "account/profile.html", {"form": form})
+
+
+@signed_in
+def session(request: SignedIn) -> HttpResponse:
+    """How long this session lasts; a POST is the wish to stay signed in."""
+    if request.method == "POST":
+        extend(request)
+    return render(request, "account/session.html")
 
 
 def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:

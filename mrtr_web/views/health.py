@@ -10,7 +10,8 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 def readyz(request: HttpRequest) -> HttpResponse:
     try:
-        connection.ensure_connection()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
     except DatabaseError:
         return HttpResponse("database", status=503, content_type="text/plain")
     return HttpResponse("ok", content_type="text/plain")

@@ -99,9 +99,17 @@ def posted(request: HttpRequest) -> dict[str, list[str]]:
         kept, size = name.removesuffix("-file"), file.size or 0
         fits = size <= min(room, MAX_FILE_BYTES)
         room -= size if fits else 0
-        found[kept] = [base64.b64encode(file.read()).decode() if fits else FILE_LEFT_OUT]
+        found[kept] = [base64.b64encode(_bytes_of(file)).decode() if fits else FILE_LEFT_OUT]
         found[f"{kept}-name"] = [file.name or ""]
     return _without_too_much(found)
+
+
+def _bytes_of(file: "UploadedFile[bytes]") -> bytes:
+    """All of it, wherever it was read to before; whoever reads it later has it all, too."""
+    file.seek(0)
+    content: bytes = file.read()
+    file.seek(0)
+    return content
 
 
 def _without_too_much(found: dict[str, list[str]]) -> dict[str, list[str]]:

@@ -85,6 +85,8 @@ def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
         context["progress"] = wizard.progress(request.visitor, row)
     if state is State.COMPLETED:
         context["result"] = results.show(record.result or {})
+    if wizard.is_queued(row):
+        return render(request, "flows/queued.html", context)
     return render(request, PAGES.get(state, "flows/over.html"), context)
 
 

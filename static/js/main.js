@@ -10,6 +10,7 @@ import { settleHistory } from "./posted.js";
 import { progress } from "./progress.js";
 import { refresh } from "./refresh.js";
 import { resend } from "./resend.js";
+import { session } from "./session.js";
 import { shape } from "./shape.js";
 import { steps } from "./steps.js";
 import { suggestions } from "./suggest.js";
@@ -35,3 +36,4 @@ function enhance() {
 
 leaveNoCopies();
 enhance();
+session();

@@ -1,7 +1,9 @@
 // Look again where the flow has moved, and put the new page in place. While a leg is in the air the page looks by
 // itself: often without a socket, now and then with one, since hints may be lost.
 import { fetchPage } from "./fetch.js";
+import { spoken } from "./spoken.js";
 
+const GOING_ON = ["busy", "queued"];
 const SOONEST = 1000;
 const LATEST = 5000;
 const GROWTH = 1.15;
@@ -16,7 +18,7 @@ const isSending = () => performance.now() - sent < SENDING;
 
 export function refresh(main, enhance) {
   if (!main.dataset.flowState) return;
-  const busy = main.dataset.poll === "busy";
+  const goesOn = GOING_ON.includes(main.dataset.poll);
   let pause = SOONEST;
   let timer = 0;
   let looking = false;
@@ -34,11 +36,11 @@ export function refresh(main, enhance) {
     looking = false;
     if (done) return;
     if (once) look();
-    else if (busy) later("online" in main.dataset ? ONLINE : pause);
+    else if (goesOn) later(main.dataset.poll === "busy" && "online" in main.dataset ? ONLINE : pause);
     pause = Math.min(pause * GROWTH, LATEST);
   };
   for (const hint of ["flow-moved", "flow-look"]) main.addEventListener(hint, look);
-  if (!busy) return;
+  if (!goesOn) return;
   count(main);
   later(pause);
 }
@@ -99,12 +101,4 @@ function count(main) {
     setTimeout(tick, 1000);
   };
   tick();
-}
-
-function spoken(seconds) {
-  const unit = (value, name) =>
-    new Intl.NumberFormat(document.documentElement.lang, { style: "unit", unit: name, unitDisplay: "long" }).format(value);
-  const minutes = Math.floor(seconds / 60);
-  const rest = unit(seconds % 60, "second");
-  return minutes ? `${unit(minutes, "minute")} ${rest}` : rest;
 }

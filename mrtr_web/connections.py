@@ -1,0 +1,37 @@
+"""How connections end when a process stops: `uvicorn --http mrtr_web.connections:Connection`.
+
+uvicorn cuts every connection on which it is not answering at that moment, also one that was accepted a moment ago or
+on which a request is just arriving: its sender gets no answer and cannot know whether it was carried out. Here such a
+connection is kept for a moment; what arrives on it is answered, with `Connection: close`.
+"""
+
+import asyncio
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+LINGER = 1.0
+"""Seconds that an idle connection is kept once the process stops: requests that are on their way arrive meanwhile."""
+STOPPING = "mrtr_web.stopping"
+
+
+class Connection(HttpToolsProtocol):
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own type
+        super().connection_made(transport)
+        if STOPPING in self.app_state:  # accepted before the listening socket was closed, announced after
+            self._linger()
+
+    def on_headers_complete(self) -> None:
+        super().on_headers_complete()
+        if STOPPING in self.app_state and self.cycle is not None:  # None before the upgrade to a WebSocket
+            self.cycle.keep_alive = False
+
+    def shutdown(self) -> None:
+        self.app_state[STOPPING] = True
+        if self.cycle is None or self.cycle.response_complete:
+            self._linger()
+        else:
+            super().shutdown()
+
+    def _linger(self) -> None:
+        self._unset_keepalive_if_required()
+        self.timeout_keep_alive_task = self.loop.call_later(LINGER, self.timeout_keep_alive_handler)

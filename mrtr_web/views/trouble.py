@@ -1,0 +1,60 @@
+"""What is shown when a page fails: the database is away (503, with what was typed), or this app is at fault (500).
+
+Neither page reads the database. What is logged of a failure says where it was, never what its message said: a
+database's messages quote values.
+"""
+
+import logging
+import sys
+import traceback
+
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
+from django.middleware.csrf import get_token
+from django.template.loader import render_to_string
+
+from mrtr_web.views.web import typed_in
+
+log = logging.getLogger(__name__)
+RETRY_AFTER = 5
+"""Seconds after which it is worth trying again."""
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """handler500: called while the exception is being handled."""
+    error = sys.exc_info()[1]
+    if isinstance(error, OperationalError | InterfaceError):
+        log.error("the database is away: %s at %s", type(error).__name__, _place(error))
+        response = _away(request)
+    else:
+        log.error("a page failed: %s at %s", type(error).__name__, _place(error))
+        response = HttpResponse(render_to_string("500.html"), status=500)
+    response._has_been_logged = True  # type: ignore[attr-defined]  # Django would log the message, too
+    return response
+
+
+def _away(request: HttpRequest) -> HttpResponse:
+    context = {"post": request.method == "POST", "path": request.get_full_path()}
+    if request.method == "POST":
+        context |= {"typed": _typed(request), "csrf_token": get_token(request), "secret": _has_password(request)}
+    response = HttpResponse(render_to_string("503.html", context), status=503)
+    response["Retry-After"] = str(RETRY_AFTER)
+    return response
+
+
+def _typed(request: HttpRequest) -> list[dict[str, object]]:
+    try:
+        return typed_in(request)
+    except UnreadablePostError:
+        return []
+
+
+def _has_password(request: HttpRequest) -> bool:
+    """Passwords are not given back, so such a form cannot be sent again from here."""
+    return any("password" in name for name in request.POST)
+
+
+def _place(error: BaseException | None) -> str:
+    """The last lines of ours and of others that the failure went through: file, line and function."""
+    frames = traceback.extract_tb(error.__traceback__ if error else None)
+    return " < ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in reversed(frames[-12:]))

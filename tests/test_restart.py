@@ -1,0 +1,172 @@
+"""Processes replaced under load: no request refused, no flow lost; and what a stopping process does with its legs."""
+
+import contextlib
+import signal
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from django.contrib.auth.models import User
+
+from mrtr_web.models import Flow, Leg, Server
+from tests.desk import TOOL, always, asks, calls, desk, done
+from tests.person import BOUND, Person
+from tests.processes import Process, listening, serving
+from tests.servers import Answer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+HANG = always(Answer(b": still working\n\n", 200, {"content-type": "text/event-stream"}, "hang"))
+
+
+@pytest.fixture(autouse=True)
+def cheap_passwords() -> None:
+    """Not here: other processes check what this one hashes."""
+
+
+class Load:
+    """Clients that keep their connections, and start one flow after the other and look at pages, until they stop."""
+
+    def __init__(self, person: Person) -> None:
+        person.get(TOOL)
+        person.fill("Topic", "cheese")
+        form, _, _ = person.page.button("Start")
+        self.base, self.form, self.cookies = person.base, form.data(), dict(person.client.cookies)
+        self.trouble: list[str] = []
+        self.posts = self.pages = 0
+        self.over = threading.Event()
+
+    @contextlib.contextmanager
+    def running(self, clients: int) -> Iterator[None]:
+        threads = [threading.Thread(target=self._client) for _ in range(clients)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self.over.set()
+            for thread in threads:
+                thread.join(BOUND)
+
+    def _client(self) -> None:
+        with httpx2.Client(base_url=self.base, cookies=self.cookies, timeout=BOUND, trust_env=False) as client:
+            while not self.over.is_set():
+                try:
+                    data = self.form | {"flow": [str(uuid.uuid4())]}
+                    posted = client.post(TOOL, data=data, headers={"Origin": self.base})
+                    shown = client.get("/flows/")
+                except httpx2.TransportError as error:
+                    self.trouble.append(repr(error))
+                    continue
+                self.posts, self.pages = self.posts + 1, self.pages + 1
+                self.trouble += [
+                    str(each.status_code) for each in (posted, shown) if each.status_code not in (200, 302)
+                ]
+
+
+def test_processes_are_replaced_under_load_without_a_refusal(alice: User, server: Server, tmp_path: Path) -> None:
+    quick = {"MRTR_HEARTBEAT": "0.3", "MRTR_LEASE": "2"}
+    with desk(server, done()), listening() as socket_, contextlib.ExitStack() as first:
+        old = [first.enter_context(serving(tmp_path, socket_, **quick)) for _ in range(2)]
+        with Person(old[0].base) as person:
+            person.sign_in("alice")
+            load = Load(person)
+        with load.running(4), contextlib.ExitStack() as second:
+            for leaving in old:
+                new = serving(tmp_path, socket_, **quick)
+                second.enter_context(new)
+                before = load.posts
+                leaving.handle.send_signal(signal.SIGTERM)
+                leaving.handle.wait(BOUND)
+                _until(lambda before=before: load.posts > before + 5)  # type: ignore[misc]
+            load.over.set()
+            time.sleep(0)
+        assert load.trouble == []
+        assert load.posts >= 20
+        assert Flow.objects.count() == load.posts
+        assert set(Flow.objects.values_list("state", flat=True)) == {"completed"}
+
+
+def _until(happened: object) -> None:
+    end = time.monotonic() + BOUND
+    while not happened():  # type: ignore[operator]
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def _begin(process: Process, person: Person) -> None:
+    person.sign_in("alice")
+    person.get(TOOL)
+    person.fill("Topic", "cheese")
+    person.press("Start")
+
+
+def test_a_request_that_arrives_while_the_process_stops_is_answered(tmp_path: Path) -> None:
+    """Half of it was there before; the rest comes after the signal, and so does a whole one on an idle connection."""
+    with serving(tmp_path) as process:
+        host, port = process.base.removeprefix("http://").split(":")
+        ask = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        with (
+            socket.create_connection((host, int(port)), timeout=BOUND) as half,
+            socket.create_connection((host, int(port)), timeout=BOUND) as idle,
+        ):
+            half.sendall(ask)
+            idle.sendall(ask + b"\r\n")
+            assert idle.recv(65536).startswith(b"HTTP/1.1 200")
+            process.handle.send_signal(signal.SIGTERM)
+            _until(lambda: b"Shutting down" in process.log.read_bytes())
+            for connection, rest in ((half, b"\r\n"), (idle, ask + b"\r\n")):
+                connection.sendall(rest)
+                answer = b"".join(iter(lambda connection=connection: connection.recv(65536), b""))  # type: ignore[misc]
+                assert answer.startswith(b"HTTP/1.1 200")
+                assert b"connection: close" in answer.lower()
+        assert process.handle.wait(BOUND) == -signal.SIGTERM
+
+
+def test_a_stopped_process_marks_what_it_could_not_finish(alice: User, server: Server, tmp_path: Path) -> None:
+    """One leg is with the server and one still waits for its turn: unknown, and not sent."""
+    limits = {"MRTR_DRAIN_TIMEOUT": "0.3", "MRTR_LEGS_PER_SERVER": "1"}
+    with desk(server, HANG) as recorder, serving(tmp_path, **limits) as process, Person(process.base) as person:
+        _begin(process, person)
+        assert person.page.state == "running"
+        _begin(process, person)
+        assert "Waiting for its turn" in person.page.text
+        process.handle.send_signal(signal.SIGTERM)
+        process.handle.wait(BOUND)
+        outcomes = set(Flow.objects.values_list("state", "outcome"))
+        assert outcomes == {("unknown", "lease"), ("unsent", "killed")}
+        assert (len(calls(recorder)), Leg.objects.filter(sent_at=None).count()) == (1, 1)
+
+
+def test_people_take_turns_and_whoever_waits_can_stop(alice: User, server: Server, tmp_path: Path) -> None:
+    """The queue is seen through another process; the lease is kept up; a stopped one is never sent."""
+    quick = {"MRTR_LEGS_PER_SERVER": "1", "MRTR_HEARTBEAT": "0.3", "MRTR_LEASE": "1"}
+    with (
+        desk(server, HANG, asks()) as recorder,
+        serving(tmp_path, **quick) as one,
+        serving(tmp_path, **quick) as two,
+        Person(one.base) as person,
+        Person(two.base) as elsewhere,
+    ):
+        _begin(one, person)
+        hanging = person.page.path
+        _begin(one, person)
+        queued = person.page.path
+        _begin(one, person)
+        stopped = person.page.path
+        elsewhere.client.cookies.update(dict(person.client.cookies))
+        elsewhere.get(stopped)
+        assert "Waiting for its turn" in elsewhere.page.text
+        elsewhere.press("Stop this request")
+        elsewhere.until("stopped")
+        time.sleep(1.5)  # longer than a lease: the heartbeat of the queued leg is what this is about
+        assert Flow.objects.get(pk=queued.split("/")[2]).state == "running"
+        elsewhere.get(hanging)
+        elsewhere.press("Stop this request")
+        elsewhere.get(queued)
+        elsewhere.until("waiting")
+        assert len(calls(recorder)) == 2

@@ -1,0 +1,24 @@
+"""People who are signed in already: the cookies of a session, without the slow hash of a password."""
+
+import secrets
+from base64 import urlsafe_b64encode
+
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.models import User
+
+from mrtr_web.sessions import SessionStore
+
+
+def cookies_of(user: User) -> dict[str, str]:
+    """A new session of this person's, as a browser holds it."""
+    secret = secrets.token_bytes(32)
+    store = SessionStore()
+    store[SESSION_KEY] = str(user.pk)
+    store[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    store[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    store.bind(secret)
+    store.save()
+    assert store.session_key is not None
+    key = urlsafe_b64encode(secret).decode()
+    return {settings.SESSION_COOKIE_NAME: store.session_key, settings.KEY_COOKIE_NAME: key}
