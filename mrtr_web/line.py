@@ -4,6 +4,7 @@ What waits to be sent is kept once for each flow and type, the newest, so a long
 """
 
 import asyncio
+import contextlib
 import logging
 import uuid
 from collections.abc import Callable
@@ -46,7 +47,7 @@ class Line:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._layer.flush()
+        await self._hang_up()
 
     async def _speak(self) -> None:
         while True:
@@ -76,8 +77,14 @@ class Line:
                     self._take(await self._layer.receive(channel))
             except Exception as error:  # not there yet: once subscribed, the layer comes back by itself
                 self._note(error)
-                await self._layer.flush()
+                await self._hang_up()
                 await asyncio.sleep(PAUSE)
+
+    async def _hang_up(self) -> None:
+        """Drop the layer's connections, in whatever state Redis is."""
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(PATIENCE):
+                await self._layer.flush()
 
     def _take(self, hint: Message) -> None:
         if hint["from"] != self._me:
