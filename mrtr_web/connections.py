@@ -7,7 +7,7 @@ connection is kept for a moment; what arrives on it is answered, with `Connectio
 
 import asyncio
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 LINGER = 1.0
 """Seconds that an idle connection is kept once the process stops: requests that are on their way arrive meanwhile."""
@@ -22,12 +22,13 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         super().on_headers_complete()
-        if STOPPING in self.app_state and self.cycle is not None:  # None before the upgrade to a WebSocket
+        if STOPPING in self.app_state and not self._should_upgrade():
             self.cycle.keep_alive = False
 
     def shutdown(self) -> None:
         self.app_state[STOPPING] = True
-        if self.cycle is None or self.cycle.response_complete:
+        cycle: RequestResponseCycle | None = self.cycle  # none before the first request
+        if cycle is None or cycle.response_complete:
             self._linger()
         else:
             super().shutdown()

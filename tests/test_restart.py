@@ -1,12 +1,13 @@
 """Processes replaced under load: no request refused, no flow lost; and what a stopping process does with its legs."""
 
 import contextlib
+import functools
 import signal
 import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx2
@@ -52,6 +53,9 @@ class Load:
             for thread in threads:
                 thread.join(BOUND)
 
+    def has(self, posts: int) -> bool:
+        return self.posts > posts
+
     def _client(self) -> None:
         with httpx2.Client(base_url=self.base, cookies=self.cookies, timeout=BOUND, trust_env=False) as client:
             while not self.over.is_set():
@@ -79,21 +83,20 @@ def test_processes_are_replaced_under_load_without_a_refusal(alice: User, server
             for leaving in old:
                 new = serving(tmp_path, socket_, **quick)
                 second.enter_context(new)
-                before = load.posts
+                enough = load.posts + 5
                 leaving.handle.send_signal(signal.SIGTERM)
                 leaving.handle.wait(BOUND)
-                _until(lambda before=before: load.posts > before + 5)  # type: ignore[misc]
+                _until(functools.partial(load.has, enough))
             load.over.set()
-            time.sleep(0)
         assert load.trouble == []
         assert load.posts >= 20
         assert Flow.objects.count() == load.posts
         assert set(Flow.objects.values_list("state", flat=True)) == {"completed"}
 
 
-def _until(happened: object) -> None:
+def _until(happened: Callable[[], bool]) -> None:
     end = time.monotonic() + BOUND
-    while not happened():  # type: ignore[operator]
+    while not happened():
         assert time.monotonic() < end
         time.sleep(0.05)
 
@@ -121,7 +124,7 @@ def test_a_request_that_arrives_while_the_process_stops_is_answered(tmp_path: Pa
             _until(lambda: b"Shutting down" in process.log.read_bytes())
             for connection, rest in ((half, b"\r\n"), (idle, ask + b"\r\n")):
                 connection.sendall(rest)
-                answer = b"".join(iter(lambda connection=connection: connection.recv(65536), b""))  # type: ignore[misc]
+                answer = b"".join(iter(functools.partial(connection.recv, 65536), b""))
                 assert answer.startswith(b"HTTP/1.1 200")
                 assert b"connection: close" in answer.lower()
         assert process.handle.wait(BOUND) == -signal.SIGTERM
