@@ -94,10 +94,10 @@ class Walker(Person):
                 path = f"/flows/{self.page.button('Start')[0].data()['flow'][0]}/"
                 self._try("Start")
             elif self.page.state == "waiting":
-                self.fill("Name", f"{mark}.{self.page.reader.text and self._round()}")
+                self.fill("Name", f"{mark}.{self._round()}")
                 self._try("Send")
             elif self.page.state in GOES_ON:
-                self.tally.again[mark, self._legs_before()] += 1
+                self.tally.again[mark, self._round_of_flow()] += 1
                 self._try(GOES_ON[self.page.state])
             elif self.page.state != "running":
                 return self._finished(mark)
@@ -109,7 +109,7 @@ class Walker(Person):
         assert found is not None
         return int(found[1])
 
-    def _legs_before(self) -> int:
+    def _round_of_flow(self) -> int:
         flow = Flow.objects.get(pk=self.page.path.split("/")[2])
         return flow.round
 
