@@ -165,7 +165,7 @@ def test_whoever_waits_for_a_turn_keeps_the_lease_and_can_stop(
         person.get(queued)
         person.until("waiting")
         assert len(calls(recorder)) == 2
-        assert Leg.objects.get(flow=stopped.split("/")[2]).sent_at is None
+        assert Leg.objects.get(flow__pk=stopped.split("/")[2]).sent_at is None
 
 
 def test_people_take_turns() -> None:
