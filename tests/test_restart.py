@@ -1,31 +1,31 @@
 """Processes replaced under load: no request refused, no flow lost; and what a stopping process does with its legs."""
 
+import asyncio
 import contextlib
+import functools
 import signal
 import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
 from django.contrib.auth.models import User
+from pytest_django import Settings
 
 from mrtr_web.models import Flow, Leg, Server
+from mrtr_web.turns import Turns
 from tests.desk import TOOL, always, asks, calls, desk, done
 from tests.person import BOUND, Person
-from tests.processes import Process, listening, serving
+from tests.processes import listening, serving
 from tests.servers import Answer
+from tests.visitors import cookies_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HANG = always(Answer(b": still working\n\n", 200, {"content-type": "text/event-stream"}, "hang"))
-
-
-@pytest.fixture(autouse=True)
-def cheap_passwords() -> None:
-    """Not here: other processes check what this one hashes."""
 
 
 class Load:
@@ -52,6 +52,9 @@ class Load:
             for thread in threads:
                 thread.join(BOUND)
 
+    def has(self, posts: int) -> bool:
+        return self.posts > posts
+
     def _client(self) -> None:
         with httpx2.Client(base_url=self.base, cookies=self.cookies, timeout=BOUND, trust_env=False) as client:
             while not self.over.is_set():
@@ -73,33 +76,31 @@ def test_processes_are_replaced_under_load_without_a_refusal(alice: User, server
     with desk(server, done()), listening() as socket_, contextlib.ExitStack() as first:
         old = [first.enter_context(serving(tmp_path, socket_, **quick)) for _ in range(2)]
         with Person(old[0].base) as person:
-            person.sign_in("alice")
+            person.client.cookies.update(cookies_of(alice))
             load = Load(person)
         with load.running(4), contextlib.ExitStack() as second:
             for leaving in old:
                 new = serving(tmp_path, socket_, **quick)
                 second.enter_context(new)
-                before = load.posts
+                enough = load.posts + 5
                 leaving.handle.send_signal(signal.SIGTERM)
                 leaving.handle.wait(BOUND)
-                _until(lambda before=before: load.posts > before + 5)  # type: ignore[misc]
+                _until(functools.partial(load.has, enough))
             load.over.set()
-            time.sleep(0)
         assert load.trouble == []
         assert load.posts >= 20
         assert Flow.objects.count() == load.posts
         assert set(Flow.objects.values_list("state", flat=True)) == {"completed"}
 
 
-def _until(happened: object) -> None:
+def _until(happened: Callable[[], bool]) -> None:
     end = time.monotonic() + BOUND
-    while not happened():  # type: ignore[operator]
+    while not happened():
         assert time.monotonic() < end
         time.sleep(0.05)
 
 
-def _begin(process: Process, person: Person) -> None:
-    person.sign_in("alice")
+def _begin(person: Person) -> None:
     person.get(TOOL)
     person.fill("Topic", "cheese")
     person.press("Start")
@@ -121,7 +122,7 @@ def test_a_request_that_arrives_while_the_process_stops_is_answered(tmp_path: Pa
             _until(lambda: b"Shutting down" in process.log.read_bytes())
             for connection, rest in ((half, b"\r\n"), (idle, ask + b"\r\n")):
                 connection.sendall(rest)
-                answer = b"".join(iter(lambda connection=connection: connection.recv(65536), b""))  # type: ignore[misc]
+                answer = b"".join(iter(functools.partial(connection.recv, 65536), b""))
                 assert answer.startswith(b"HTTP/1.1 200")
                 assert b"connection: close" in answer.lower()
         assert process.handle.wait(BOUND) == -signal.SIGTERM
@@ -131,9 +132,10 @@ def test_a_stopped_process_marks_what_it_could_not_finish(alice: User, server: S
     """One leg is with the server and one still waits for its turn: unknown, and not sent."""
     limits = {"MRTR_DRAIN_TIMEOUT": "0.3", "MRTR_LEGS_PER_SERVER": "1"}
     with desk(server, HANG) as recorder, serving(tmp_path, **limits) as process, Person(process.base) as person:
-        _begin(process, person)
+        person.client.cookies.update(cookies_of(alice))
+        _begin(person)
         assert person.page.state == "running"
-        _begin(process, person)
+        _begin(person)
         assert "Waiting for its turn" in person.page.text
         process.handle.send_signal(signal.SIGTERM)
         process.handle.wait(BOUND)
@@ -142,31 +144,47 @@ def test_a_stopped_process_marks_what_it_could_not_finish(alice: User, server: S
         assert (len(calls(recorder)), Leg.objects.filter(sent_at=None).count()) == (1, 1)
 
 
-def test_people_take_turns_and_whoever_waits_can_stop(alice: User, server: Server, tmp_path: Path) -> None:
-    """The queue is seen through another process; the lease is kept up; a stopped one is never sent."""
-    quick = {"MRTR_LEGS_PER_SERVER": "1", "MRTR_HEARTBEAT": "0.3", "MRTR_LEASE": "1"}
-    with (
-        desk(server, HANG, asks()) as recorder,
-        serving(tmp_path, **quick) as one,
-        serving(tmp_path, **quick) as two,
-        Person(one.base) as person,
-        Person(two.base) as elsewhere,
-    ):
-        _begin(one, person)
+def test_whoever_waits_for_a_turn_keeps_the_lease_and_can_stop(
+    person: Person, server: Server, settings: Settings
+) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"legs_per_server": 1, "heartbeat": 0.2, "lease": 0.5})
+    with desk(server, HANG, asks()) as recorder:
+        _begin(person)
         hanging = person.page.path
-        _begin(one, person)
+        _begin(person)
         queued = person.page.path
-        _begin(one, person)
+        _begin(person)
         stopped = person.page.path
-        elsewhere.client.cookies.update(dict(person.client.cookies))
-        elsewhere.get(stopped)
-        assert "Waiting for its turn" in elsewhere.page.text
-        elsewhere.press("Stop this request")
-        elsewhere.until("stopped")
-        time.sleep(1.5)  # longer than a lease: the heartbeat of the queued leg is what this is about
-        assert Flow.objects.get(pk=queued.split("/")[2]).state == "running"
-        elsewhere.get(hanging)
-        elsewhere.press("Stop this request")
-        elsewhere.get(queued)
-        elsewhere.until("waiting")
+        assert 'data-poll="queued"' in person.page.response.text
+        person.press("Stop this request")
+        person.until("stopped")
+        person.get(queued)
+        assert ("Waiting for its turn" in person.page.text, person.page.state) == (True, "running")
+        person.get(hanging)
+        person.press("Stop this request")
+        person.get(queued)
+        person.until("waiting")
         assert len(calls(recorder)) == 2
+        assert Leg.objects.get(flow__pk=stopped.split("/")[2]).sent_at is None
+
+
+def test_people_take_turns() -> None:
+    """One person's hundred do not keep another's one waiting; no more are out than may be."""
+
+    async def scene() -> list[int]:
+        turns, order = Turns(), list[int]()
+
+        async def leg(person: int) -> None:
+            with turns.place(1, person, 2) as turn:
+                await turn
+                order.append(person)
+                await asyncio.sleep(0)
+
+        await asyncio.gather(*(leg(person) for person in [1] * 100 + [2, 3]))
+        with turns.place(1, 4, 1) as turn, turns.place(1, 5, 1) as second, turns.place(2, 5, 1) as elsewhere:
+            assert (turn.done(), second.done(), elsewhere.done()) == (True, False, True)
+        return order
+
+    order = asyncio.run(scene())
+    assert len(order) == 102
+    assert set(order[:6]) == {1, 2, 3}

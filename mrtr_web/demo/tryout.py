@@ -70,7 +70,8 @@ def _manage(environ: dict[str, str], *words: str) -> None:
 def _serve(environ: dict[str, str], port: int, demo_port: int) -> int:
     demo = [PYTHON, "-m", "mrtr_web.demo", "--port", str(demo_port), "--store", str(DEV_ENV.with_name("demo.sqlite3"))]
     app = [PYTHON, "-m", "uvicorn", "mrtr_web.asgi:application", "--port", str(port), "--lifespan", "on"]
-    app += ["--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "5", "--ws-max-size", "1024"]
+    app += ["--http", "mrtr_web.connections:Connection", "--ws-max-size", "1024"]
+    app += ["--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "5"]
     running = [subprocess.Popen(command, cwd=BASE, env=environ) for command in (demo, app)]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell has it ignored

@@ -9,8 +9,7 @@ import sys
 import traceback
 
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse, UnreadablePostError
-from django.middleware.csrf import get_token
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
 from mrtr_web.views.web import typed_in
@@ -34,19 +33,13 @@ def broken(request: HttpRequest) -> HttpResponse:
 
 
 def _away(request: HttpRequest) -> HttpResponse:
-    context = {"post": request.method == "POST", "path": request.get_full_path()}
+    context: dict[str, object] = {"post": request.method == "POST", "path": request.get_full_path()}
     if request.method == "POST":
-        context |= {"typed": _typed(request), "csrf_token": get_token(request), "secret": _has_password(request)}
+        token = request.POST.get("csrfmiddlewaretoken", "")  # the page's own: Django's may not have been read yet
+        context |= {"typed": typed_in(request), "token": token, "secret": _has_password(request)}
     response = HttpResponse(render_to_string("503.html", context), status=503)
     response["Retry-After"] = str(RETRY_AFTER)
     return response
-
-
-def _typed(request: HttpRequest) -> list[dict[str, object]]:
-    try:
-        return typed_in(request)
-    except UnreadablePostError:
-        return []
 
 
 def _has_password(request: HttpRequest) -> bool:

@@ -1,6 +1,6 @@
-"""What a leg costs through the app, against the same leg by the relay alone, in pairs; the pure parts; open pages.
+"""What a leg costs through the app, against the same leg by the relay alone, in pairs; and the pure parts.
 
-Prints medians and what lies between the quartiles. Nothing here passes or fails.
+Prints medians and what lies between the quartiles; then the memory of open pages and waiting flows, and a soak, which may fail.
 """
 
 import asyncio
@@ -45,6 +45,51 @@ def main() -> None:
         _pure()
         _legs(Path(folder))
         _open_pages(Path(folder))
+        _memory(Path(folder))
+        _soak(Path(folder))
+
+
+def _memory(folder: Path) -> None:
+    """What 1,000 flows that wait for their people add to the process that began them."""
+    from django.contrib.auth.models import User
+
+    from mrtr_web.models import Server
+    from tests.desk import TOOL, asks, desk
+    from tests.person import Person
+    from tests.processes import serving
+    from tests.visitors import cookies_of
+
+    server = Server.objects.get()
+    with desk(server, asks()), serving(folder) as process, Person(process.base) as person:
+        person.client.cookies.update(cookies_of(User.objects.get()))
+        person.get(TOOL)
+        person.fill("Topic", "x")
+        data = person.page.button("Start")[0].data()
+
+        def begin(number: int) -> int:
+            for _ in range(number):
+                form = data | {"flow": [str(uuid.uuid4())]}
+                person.client.post(TOOL, data=form, headers={"Origin": person.base}, follow_redirects=False)
+            pages = Path(f"/proc/{process.handle.pid}/statm").read_text().split()[1]
+            return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+        before = begin(500)
+        grown = begin(1000) - before
+    print(f"{'memory of a process for 1,000 waiting flows':45} {grown / 2**20:8.2f} MiB")
+
+
+def _soak(folder: Path) -> None:
+    from mrtr_web.models import Flow, Server
+    from tests.soak import ROUNDS, soak
+
+    Flow.objects.all().delete()
+    tally = soak(folder, Server.objects.get(), people=50, seconds=60, kill_every=5)
+    again = sum(tally.again.values())
+    print(f"soak: 50 people, {ROUNDS} rounds each, {tally.kills} kills, {tally.broken_connections} broken connections")
+    print(f"  {tally.finished} flows ended, {dict(tally.states)}; {sum(tally.sent.values())} calls, {again} sent again")
+    print(f"  {len(tally.doubled)} rounds called twice unasked, {len(tally.wrong)} faults {tally.wrong[:3]}")
+    if tally.doubled or tally.wrong or set(tally.states) != {"completed"}:
+        sys.exit("the soak failed")
 
 
 def _pure() -> None:
