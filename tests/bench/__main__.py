@@ -1,6 +1,7 @@
 """What a leg costs through the app, against the same leg by the relay alone, in pairs; and the pure parts.
 
-Prints medians and what lies between the quartiles; then the memory of open pages and waiting flows, and a soak, which may fail.
+Prints medians and what lies between the quartiles; then the memory of open pages and of waiting flows, and a soak,
+which may fail.
 """
 
 import asyncio
