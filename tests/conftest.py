@@ -46,7 +46,7 @@ def _wait_until_alone() -> None:
     close_connections()  # sessions that rest in this process's own pool would wait for ever
     others = "select pid, application_name, state, query from pg_stat_activity where datname = %s"
     end = time.monotonic() + BOUND
-    with connection._nodb_cursor() as cursor:  # type: ignore[attr-defined]  # as Django drops it: outside the pool
+    with connection._nodb_cursor() as cursor:  # as Django drops it: outside the pool
         while (
             found := cursor.execute(others, [connection.settings_dict["NAME"]]).fetchall()
         ) and time.monotonic() < end:
