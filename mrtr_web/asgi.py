@@ -18,6 +18,7 @@ from servestatic import ServeStaticASGI
 django_application = get_asgi_application()
 
 from mrtr_web import consumers, egress, ledger
+from mrtr_web import urls as urls  # loaded before the first requests, which come at once
 from mrtr_web.live import hub
 from mrtr_web.logs import WithoutQuery
 from mrtr_web.middleware import PAGE_HEADERS

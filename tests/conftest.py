@@ -1,5 +1,6 @@
 """Fixtures that every test may use: people, a registered server, and the app under a real ASGI server."""
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from django.db import connection, connections
 from django.db.backends.postgresql.base import DatabaseWrapper as PostgresConnection
 from pytest_django import DjangoDbBlocker, Settings
 
+from mrtr_web import runner
 from mrtr_web.demo.server import build
 from mrtr_web.models import Server
 from tests.person import Person
@@ -33,7 +35,7 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """PostgreSQL drops only a database that nobody uses: threads of the app may still be giving theirs back."""
+    """PostgreSQL drops only a database that nobody uses."""
     yield
     if connection.vendor == "postgresql":
         with django_db_blocker.unblock():
@@ -41,18 +43,32 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 
 
 def _wait_until_alone() -> None:
-    others = "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+    """Until the sessions of processes and threads that tests have ended are gone; says whose they are if they stay."""
+    finish_legs()
+    close_connections()  # sessions that rest in this process's own pool would wait for ever
+    others = "select pid, application_name, state, query from pg_stat_activity where datname = %s"
     end = time.monotonic() + BOUND
-    with connection.cursor() as cursor:
-        while cursor.execute(others).fetchone() != (0,) and time.monotonic() < end:
+    with connection._nodb_cursor() as cursor:  # as Django drops it: outside the pool
+        while (
+            found := cursor.execute(others, [connection.settings_dict["NAME"]]).fetchall()
+        ) and time.monotonic() < end:
             time.sleep(0.1)
-    close_connections()
+    assert found == [], f"sessions that nobody has ended: {found}"
+
+
+def finish_legs() -> None:
+    """Until every thread of the runner is at rest: a late one would open the pool again after it was closed."""
+    threads = runner._pool._max_workers
+    gate = threading.Barrier(threads)
+    for waiting in [runner._pool.submit(gate.wait, BOUND) for _ in range(threads)]:
+        waiting.result(BOUND)
 
 
 def close_connections() -> None:
     connections.close_all()
-    if isinstance(connection, PostgresConnection):
-        connection.close_pool()
+    default = connections["default"]  # django.db.connection is a proxy of no class that isinstance() knows
+    if isinstance(default, PostgresConnection):
+        default.close_pool()
 
 
 @pytest.fixture(autouse=True)
@@ -102,6 +118,7 @@ def app(transactional_db: None, collected: None) -> Iterator[str]:
 
     with serve(application, lifespan="on", ws="auto") as base:
         yield base
+    finish_legs()
     close_connections()
 
 

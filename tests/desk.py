@@ -66,7 +66,11 @@ def tools(*entries: dict[str, Any]) -> dict[str, Any]:
 
 
 def calls(recorder: Recorder) -> list[Post]:
-    return [post for post in recorder.posts if post.json["method"] in ("tools/call", "prompts/get", "resources/read")]
+    return [
+        post
+        for post in recorder.posts
+        if post.json and post.json["method"] in ("tools/call", "prompts/get", "resources/read")
+    ]
 
 
 def asks(state: str | None = "s1", message: str = "Who are you?", **properties: Any) -> Step:

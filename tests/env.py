@@ -13,5 +13,6 @@ os.environ.update(
         "MRTR_SILENCE_TIMEOUT": "20",
         "MRTR_TOTAL_TIMEOUT": "60",
         "MRTR_DRAIN_TIMEOUT": "5",
+        "PGAPPNAME": "pytest",
     }
 )

@@ -25,7 +25,7 @@ from mrtr_web.models import Flow, Server
 from tests.desk import TOOL, calls, desk, done, required
 from tests.person import Page, Person
 from tests.processes import Process, listening, serving
-from tests.servers import Answer, Post
+from tests.servers import Answer, Post, html
 from tests.visitors import cookies_of
 
 ROUNDS = 5
@@ -54,6 +54,8 @@ class Tally:
 
 def answer(post: Post) -> Answer:
     """Asks ROUNDS times; the state carries the flow's topic and all answers so far, so the last result tells them."""
+    if post.json is None:  # its sender was killed in the middle of it
+        return html(400)
     topic = post.params["arguments"]["topic"]
     told: list[str] = json.loads(post.params.get("requestState", "[]"))
     if "inputResponses" in post.params:

@@ -4,6 +4,8 @@ import asyncio
 import gc
 import json
 import logging
+import socket
+import time
 import tomllib
 from collections.abc import Callable, Coroutine, Iterator
 from datetime import UTC, datetime, timedelta
@@ -35,7 +37,10 @@ from tests.servers import (
     BOUND,
     Answer,
     Post,
+    Receive,
     Recorder,
+    Scope,
+    Send,
     error,
     events,
     free_port,
@@ -44,6 +49,7 @@ from tests.servers import (
     result,
     run,
     scripted,
+    serve,
 )
 
 LIMITS = Limits(connect=5, silence=5, total=10, max_bytes=2 * 1024 * 1024)
@@ -549,6 +555,36 @@ def test_the_total_time_is_bounded_though_the_stream_stays_alive() -> None:
     with scripted(lambda post: events(then="hang")) as (url, server):
         assert repr(outcome(send(endpoint(url), call(), limits))) == "Lost('timeout')"
         assert server.gone.wait(BOUND)
+
+
+def test_progress_ends_no_silence_too_late_and_extends_the_total_time_by_nothing() -> None:
+    """CA-1: a server that reports progress for ever is left when the total time is over, and not before."""
+
+    async def restless(scope: Scope, receive: Receive, send_back: Send) -> None:
+        token = scope["mrtr.post"].meta["progressToken"]
+        told = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token, "progress": 1}}
+        headers = [(b"content-type", b"text/event-stream")]
+        await send_back({"type": "http.response.start", "status": 200, "headers": headers})
+        while True:
+            event = f"data: {json.dumps(told)}\n\n".encode()
+            await send_back({"type": "http.response.body", "body": event, "more_body": True})
+            await asyncio.sleep(0.05)
+
+    limits = Limits(connect=5, silence=0.4, total=1, max_bytes=100_000)
+    heard: list[Progress] = []
+    with serve(Recorder(restless), lifespan="off") as base:
+        began = time.monotonic()
+        assert repr(outcome(send(endpoint(base), call(), limits, heard.append))) == "Lost('timeout')"
+        assert 0.9 < time.monotonic() - began < 2.5
+    assert len(heard) >= 5
+
+
+def test_a_handshake_that_hangs_is_unsent_after_the_time_to_connect() -> None:
+    limits = Limits(connect=0.3, silence=5, total=10, max_bytes=1000)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        began = time.monotonic()
+        found = outcome(send(endpoint(f"https://127.0.0.1:{mute.getsockname()[1]}/"), call(), limits))
+        assert (repr(found), time.monotonic() - began < 2) == ("Unsent('connect_timeout')", True)
 
 
 def test_cancelling_closes_the_stream() -> None:

@@ -94,7 +94,6 @@ def test_a_warning_comes_and_the_keyboard_keeps_the_person_signed_in(opened: Ope
     expect(dialog.get_by_role("button", name="Stay signed in")).to_be_focused()
     expect(dialog.get_by_role("button", name="Go on")).to_be_hidden()
     window.check()
-    window.page.screenshot(path=f"/tmp/shots/session-{width}.png")
     window.page.keyboard.press("Enter")
     expect(dialog).to_be_hidden()
     expect(window.page.locator("[data-session-announcer]")).to_have_text("You stay signed in.")
@@ -119,7 +118,6 @@ def test_work_in_another_tab_needs_no_warning_and_the_last_end_is_told(opened: O
     ended = window.page.get_by_role("dialog", name="You were signed out")
     expect(ended.get_by_role("link", name="Sign in again")).to_be_visible()
     window.check()
-    window.page.screenshot(path="/tmp/shots/session-over.png")
 
 
 def test_without_scripts_a_line_offers_to_stay(opened: Opener, alice: User) -> None:

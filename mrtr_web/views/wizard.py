@@ -86,7 +86,7 @@ def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     if state is State.COMPLETED:
         context["result"] = results.show(record.result or {})
     if wizard.is_queued(row):
-        return render(request, "flows/queued.html", context)
+        return render(request, "flows/queued.html", context | {"queued": True})
     return render(request, PAGES.get(state, "flows/over.html"), context)
 
 
