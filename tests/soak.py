@@ -10,7 +10,6 @@ import contextlib
 import json
 import random
 import re
-import socket
 import threading
 import time
 import uuid
@@ -30,7 +29,7 @@ from tests.visitors import cookies_of
 
 ROUNDS = 5
 MARK = re.compile(r"mark-(\d+)-")
-SETTINGS = {"MRTR_HEARTBEAT": "0.5", "MRTR_LEASE": "2", "MRTR_LOG_LEVEL": "ERROR"}
+SETTINGS = {"MRTR_HEARTBEAT": "0.5", "MRTR_LOG_LEVEL": "ERROR"}
 GOES_ON = {"unknown": "Send again", "unsent": "Send again", "not_yet": "Check again"}
 
 
@@ -71,10 +70,10 @@ def answer(post: Post) -> Answer:
 class Walker(Person):
     """A person behind a balancer: who meets a broken connection looks again, wherever they are led to."""
 
-    def __init__(self, base: str, number: int, cookies: dict[str, str], tally: Tally) -> None:
+    def __init__(self, base: str, number: int, cookies: dict[str, str], tally: Tally, pace: float) -> None:
         super().__init__(base)
         self.client.cookies.update(cookies)
-        self.number, self.tally = number, tally
+        self.number, self.tally, self.pace = number, tally, pace
 
     def walk(self, until: float) -> None:
         while time.monotonic() < until:
@@ -87,7 +86,7 @@ class Walker(Person):
         form, _, _ = self.page.button("Start")
         path = f"/flows/{form.data()['flow'][0]}/"
         self._try("Start")
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while time.monotonic() < end:
             self._look(path)
             if self.page.status == 404:  # the start never arrived: this form may be sent again
@@ -103,7 +102,7 @@ class Walker(Person):
                 self._try(GOES_ON[self.page.state])
             elif self.page.state != "running":
                 return self._finished(mark)
-            time.sleep(random.uniform(0.02, 0.1))
+            time.sleep(random.uniform(self.pace / 2, self.pace * 1.5))
         self.tally.wrong.append(f"{mark} never ended: {self.page.state}")
 
     def _round(self) -> int:
@@ -149,26 +148,31 @@ class Walker(Person):
             self.tally.wrong.append(f"{self.number} saw something of {others}")
 
 
-def soak(folder: Path, server: Server, people: int, seconds: float, kill_every: float) -> Tally:
-    """Run it on the database at hand. Everybody finishes the flow that they are in when the time is over."""
+def soak(folder: Path, server: Server, *, people: int, seconds: float, kill_every: float, pace: float) -> Tally:
+    """Run it on the database at hand. Everybody finishes the flow that they are in when the time is over.
+
+    `pace` is the seconds that a person looks at a page.
+    """
     tally = Tally()
+    environ = SETTINGS | {"MRTR_LEASE": str(kill_every)}
     cookies = [cookies_of(User.objects.create(username=f"walker-{number}")) for number in range(people)]
     with desk(server, answer) as recorder, listening() as socket_, contextlib.ExitStack() as stack:
         slots = [stack.enter_context(contextlib.ExitStack()) for _ in range(2)]
-        running = [slot.enter_context(serving(folder, socket_, **SETTINGS)) for slot in slots]
+        running = [slot.enter_context(serving(folder, socket_, **environ)) for slot in slots]
         until = time.monotonic() + seconds
-        walkers = [Walker(running[0].base, number, each, tally) for number, each in enumerate(cookies)]
+        walkers = [Walker(running[0].base, number, each, tally, pace) for number, each in enumerate(cookies)]
         threads = [threading.Thread(target=_walk, args=(walker, until)) for walker in walkers]
         for thread in threads:
             thread.start()
-        turn = 0
         while (left := until - time.monotonic()) > 0:
             time.sleep(min(kill_every, left))
             if time.monotonic() < until:
-                _replace(running, slots, turn % 2, folder, socket_, tally)
-                turn += 1
+                _kill(running.pop(0), slots.pop(0))
+                tally.kills += 1
+                slots.append(stack.enter_context(contextlib.ExitStack()))
+                running.append(slots[-1].enter_context(serving(folder, socket_, **environ)))
         for thread in threads:
-            thread.join(90)
+            thread.join(150)
         for post in calls(recorder):
             told = len(json.loads(post.params.get("requestState", "[]"))) + ("inputResponses" in post.params)
             tally.sent[post.params["arguments"]["topic"], told] += 1
@@ -176,18 +180,9 @@ def soak(folder: Path, server: Server, people: int, seconds: float, kill_every: 
     return tally
 
 
-def _replace(
-    running: list[Process],
-    slots: list[contextlib.ExitStack],
-    which: int,
-    folder: Path,
-    socket_: socket.socket,
-    tally: Tally,
-) -> None:
-    running[which].handle.kill()
-    slots[which].close()
-    tally.kills += 1
-    running[which] = slots[which].enter_context(serving(folder, socket_, **SETTINGS))
+def _kill(process: Process, slot: contextlib.ExitStack) -> None:
+    process.handle.kill()
+    slot.close()
 
 
 def _walk(walker: Walker, until: float) -> None:

@@ -84,7 +84,7 @@ def _soak(folder: Path) -> None:
     from tests.soak import ROUNDS, soak
 
     Flow.objects.all().delete()
-    tally = soak(folder, Server.objects.get(), people=50, seconds=60, kill_every=5)
+    tally = soak(folder, Server.objects.get(), people=50, seconds=60, kill_every=5, pace=3)
     again = sum(tally.again.values())
     print(f"soak: 50 people, {ROUNDS} rounds each, {tally.kills} kills, {tally.broken_connections} broken connections")
     print(f"  {tally.finished} flows ended, {dict(tally.states)}; {sum(tally.sent.values())} calls, {again} sent again")
