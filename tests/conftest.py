@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection, connections
 from django.db.backends.postgresql.base import DatabaseWrapper as PostgresConnection
+from django.test import override_settings
 from pytest_django import DjangoDbBlocker, Settings
 
 from mrtr_web import runner
@@ -99,15 +99,14 @@ def server(db: None) -> Server:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def static_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the app under test serves its static files from; set before any page fixes the place."""
-    root = tmp_path_factory.mktemp("static")
-    site.STATIC_ROOT = root
-    return root
+def static_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Where the app under test serves its static files from."""
+    with override_settings(STATIC_ROOT=tmp_path_factory.mktemp("static")):
+        yield
 
 
 @pytest.fixture(scope="session")
-def collected(static_root: Path) -> None:
+def collected(static_root: None) -> None:
     call_command("collectstatic", interactive=False, verbosity=0)
 
 

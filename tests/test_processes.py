@@ -1,6 +1,7 @@
 """Several processes on one database: any serves any step, a killed one loses nothing, none keeps content."""
 
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -181,7 +182,9 @@ def _scan(process: Process) -> None:
     found = {"log": process.log.read_bytes()}
     if connection.vendor == "sqlite":
         base = Path(str(connection.settings_dict["NAME"]))
-        found |= {path.name: path.read_bytes() for path in base.parent.glob(f"{base.name}*")}
+        # In a process of its own: to close a database file drops the locks that this process has on it.
+        files = {path.name: ["cat", str(path)] for path in base.parent.glob(f"{base.name}*")}
+        found |= {name: subprocess.check_output(command) for name, command in files.items()}
         assert len(found) > 1
     found["tables"] = _dump()
     for place, text in found.items():

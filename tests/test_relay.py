@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import itertools
 import json
 import logging
 import socket
@@ -562,11 +563,12 @@ def test_progress_ends_no_silence_too_late_and_extends_the_total_time_by_nothing
 
     async def restless(scope: Scope, receive: Receive, send_back: Send) -> None:
         token = scope["mrtr.post"].meta["progressToken"]
-        told = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token, "progress": 1}}
+        told = {"jsonrpc": "2.0", "method": "notifications/progress"}
         headers = [(b"content-type", b"text/event-stream")]
         await send_back({"type": "http.response.start", "status": 200, "headers": headers})
-        while True:
-            event = f"data: {json.dumps(told)}\n\n".encode()
+        for done in itertools.count():
+            params = {"progressToken": token, "progress": done}
+            event = f"data: {json.dumps(told | {'params': params})}\n\n".encode()
             await send_back({"type": "http.response.body", "body": event, "more_body": True})
             await asyncio.sleep(0.05)
 
