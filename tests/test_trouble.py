@@ -22,7 +22,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import clear_url_caches, path
 
-from mrtr_web import ledger, urls
+from mrtr_web import ledger
 from mrtr_web.flow import Event
 from mrtr_web.models import Flow, Server, Session
 from mrtr_web.views import web
@@ -115,6 +115,8 @@ def _fails(request: HttpRequest) -> HttpResponse:
 def test_a_fault_of_ours_is_logged_without_its_message(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    from mrtr_web import urls  # not sooner: it fixes where static files are
+
     monkeypatch.setattr(urls, "urlpatterns", [*urls.urlpatterns, path("fails/", _fails)])
     clear_url_caches()
     answer = Client(raise_request_exception=False).get("/fails/")
