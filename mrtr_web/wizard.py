@@ -8,13 +8,13 @@ import concurrent.futures
 import contextlib
 import functools
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F, Q
+from django.db.models import Q
 from django.utils import timezone
 
 from mrtr_web import catalog, ledger, live, operations, pages, relay, secrecy, steps, vault
@@ -78,9 +78,10 @@ def held(visitor: Visitor) -> set[uuid.UUID]:
     return set(SealedRecord.objects.filter(session=visitor.session).values_list("pk", flat=True))
 
 
-def is_queued(row: Flow) -> bool:
-    """Whether a running flow's leg still waits for its turn: nothing of it has been sent."""
-    return row.state == State.RUNNING and Leg.objects.filter(flow=row, pk=F("flow__leg"), sent_at=None).exists()
+def queued(rows: Iterable[Flow]) -> set[uuid.UUID]:
+    """Which of these flows have a leg that still waits for its turn: nothing of it has been sent."""
+    legs = [row.leg for row in rows if row.state == State.RUNNING]
+    return set(Leg.objects.filter(pk__in=legs, sent_at=None).values_list("flow_id", flat=True))
 
 
 def expire_without_record(row: Flow) -> Flow:

@@ -160,6 +160,8 @@ def test_whoever_waits_for_a_turn_keeps_the_lease_and_can_stop(
         person.until("stopped")
         person.get(queued)
         assert ("Waiting for its turn" in person.page.text, person.page.state) == (True, "running")
+        person.get("/flows/")
+        assert [person.page.text.count(tag) for tag in ("With the server", "Waiting for its turn")] == [1, 1]
         person.get(hanging)
         person.press("Stop this request")
         person.get(queued)

@@ -60,7 +60,11 @@ def mine(request: SignedIn) -> HttpResponse:
     titles = {server.pk: operations.titles(server) for server in servers.values()}
     for row in rows:
         row.server = servers[row.server_id]
-    flows = [(row, titles[row.server_id].get((row.method, row.name)) or row.name, row.pk in here) for row in rows]
+    queued = wizard.queued(rows)
+    flows = [
+        (row, titles[row.server_id].get((row.method, row.name)) or row.name, row.pk in here, row.pk in queued)
+        for row in rows
+    ]
     context = {
         "open": [each for each in flows if each[0].is_open],
         "ended": [each for each in flows if not each[0].is_open],
@@ -85,7 +89,7 @@ def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
         context["progress"] = wizard.progress(request.visitor, row)
     if state is State.COMPLETED:
         context["result"] = results.show(record.result or {})
-    if wizard.is_queued(row):
+    if row.pk in wizard.queued([row]):
         return render(request, "flows/queued.html", context | {"queued": True})
     return render(request, PAGES.get(state, "flows/over.html"), context)
 
