@@ -80,7 +80,7 @@ def held(visitor: Visitor) -> set[uuid.UUID]:
 
 def queued(rows: Iterable[Flow]) -> set[uuid.UUID]:
     """Which of these flows have a leg that still waits for its turn: nothing of it has been sent."""
-    legs = [row.leg for row in rows if row.state == State.RUNNING]
+    legs = [row.leg for row in rows if row.leg is not None and row.state == State.RUNNING]
     return set(Leg.objects.filter(pk__in=legs, sent_at=None).values_list("flow_id", flat=True))
 
 
