@@ -13,7 +13,7 @@ from typing import Any
 from channels.layers import get_channel_layer
 
 Message = dict[str, Any]
-Heard = Callable[[uuid.UUID, Message], None]
+Heard = Callable[[uuid.UUID, Any], None]
 
 log = logging.getLogger(__name__)
 GROUP = "flows"
@@ -86,9 +86,12 @@ class Line:
             async with asyncio.timeout(PATIENCE):
                 await self._layer.flush()
 
-    def _take(self, hint: Message) -> None:
-        if hint["from"] != self._me:
-            self._heard(uuid.UUID(hint["flow"]), hint["message"])
+    def _take(self, hint: Any) -> None:
+        """Whatever comes: others may be able to speak on the line, too."""
+        match hint:
+            case {"type": "hint", "from": str(speaker), "flow": str(flow), "message": message} if speaker != self._me:
+                with contextlib.suppress(ValueError):
+                    self._heard(uuid.UUID(flow), message)
 
     def _note(self, error: Exception | None) -> None:
         """One line when hints begin to be lost, one when they are back."""

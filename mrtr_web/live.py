@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mrtr_web import line
+from mrtr_web.pace import MOST_PROGRESS
 
 Message = dict[str, Any]
 Listener = Callable[[Message], None]
@@ -29,6 +30,20 @@ def moved(state: str, round_number: int) -> Message:
     return {"type": "moved", "mark": mark(state, round_number)}
 
 
+def is_sound(message: Any) -> bool:
+    """Whether this is a message as described above."""
+    match message:
+        case {"type": "moved", "mark": str()}:
+            return True
+        case {"type": "progress", "leg": str(), "progress": done, "total": total, "words": bytes() | None}:
+            return _is_number(done) and (total is None or _is_number(total))
+    return False
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MOST_PROGRESS
+
+
 class Hub:
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -39,7 +54,7 @@ class Hub:
     def start(self) -> None:
         """Carry hints from now on, on the running loop. Called by the ASGI lifespan."""
         self._loop = asyncio.get_running_loop()
-        self._line = line.connect(self._deliver)
+        self._line = line.connect(self.take)
 
     async def close(self) -> None:
         self._loop = None
@@ -75,6 +90,11 @@ class Hub:
         self._deliver(flow, message)
         if self._line is not None:
             self._line.say(flow, message)
+
+    def take(self, flow: uuid.UUID, message: Message) -> None:
+        """From another process, or from whoever else can speak on the line."""
+        if is_sound(message):
+            self._deliver(flow, message)
 
     def _deliver(self, flow: uuid.UUID, message: Message) -> None:
         self._progress.pop(flow, None)

@@ -3,6 +3,8 @@
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+MOST_PROGRESS = 1e15
+"""Numbers up to here are exact in a browser; nothing is larger than that in earnest."""
 
 
 class Pace(Generic[T]):

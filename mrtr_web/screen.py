@@ -19,11 +19,10 @@ import httpx2
 from pydantic_core import from_json
 
 from mrtr_web import egress
+from mrtr_web.pace import MOST_PROGRESS
 
 REFUSALS = {401: "unauthorized", 403: "forbidden", 429: "too_many"}
 LONGEST_WAIT = 7 * 86400
-MOST_PROGRESS = 1e15
-"""Numbers up to here are exact in a browser; nothing is larger than that in earnest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +142,12 @@ class Screen(httpx2.AsyncBaseTransport):
 
     def _take(self, raw: bytes) -> bool:
         """Take in one message; true for the final answer. Raises _Breach."""
-        message = _parsed(raw)
+        try:
+            message = _parsed(raw)
+        except _Breach:
+            if _is_notification(raw):  # what nobody waits for ends no call
+                return False
+            raise
         if "method" in message:
             self._take_call(message)
             return False
@@ -186,6 +190,15 @@ def _parsed(raw: bytes) -> dict[str, Any]:
     if "method" not in message and ("result" in message) == ("error" in message):
         raise _Breach("HT-2")
     return message
+
+
+def _is_notification(raw: bytes) -> bool:
+    """Whether this is one, were its numbers and letters such as JSON allows."""
+    try:
+        message = json.loads(raw, parse_int=len, parse_float=len, parse_constant=len)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(message, dict) and "method" in message and "id" not in message
 
 
 def _check_result(message: Mapping[str, Any], request_id: str) -> None:

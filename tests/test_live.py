@@ -2,12 +2,15 @@
 
 import contextlib
 import json
+import math
 import time
+import uuid
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 
+from mrtr_web import live
 from mrtr_web.models import Flow, Server, Session
 from mrtr_web.sessions import end_session
 from mrtr_web.sockets import MOST
@@ -35,6 +38,34 @@ def begin(person: Person, topic: str = "cheese") -> Page:
 
 def of_progress(progress: float, total: float | None = None, message: str | None = None) -> dict[str, Any]:
     return {"progress": progress, "total": total, "message": message}
+
+
+LEG = "0c1e8a52-4c41-4d0c-9a83-5f4b4b1c5f0e"
+PROGRESS: dict[str, Any] = {"type": "progress", "leg": LEG, "progress": 1, "total": None, "words": None}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        None,
+        "moved",
+        {},
+        {"type": "over"},
+        {"type": "moved"},
+        {"type": "moved", "mark": 1},
+        PROGRESS | {"leg": None},
+        PROGRESS | {"words": "text"},
+        *(PROGRESS | {"progress": value} for value in (None, "1", True, [1], math.nan, math.inf, 10**400)),
+        *(PROGRESS | {"total": value} for value in ("1", False, math.nan)),
+    ],
+)
+def test_what_is_no_hint_is_not_taken_from_other_processes(message: Any) -> None:
+    flow, heard = uuid.uuid4(), list[live.Message]()
+    hub = live.Hub()
+    with hub.listening(flow, heard.append):
+        for each in (message, PROGRESS):
+            hub.take(flow, each)
+    assert heard == [PROGRESS]
 
 
 def test_only_the_owner_and_only_from_this_site(person: Person, server: Server, bob: User) -> None:

@@ -558,6 +558,25 @@ def test_the_total_time_is_bounded_though_the_stream_stays_alive() -> None:
         assert server.gone.wait(BOUND)
 
 
+@pytest.mark.parametrize(
+    "params",
+    [
+        '{"progress":1e400}',
+        '{"progress":NaN}',
+        '{"progress":' + "9" * 5000 + "}",
+        '{"message":"\\ud800"}',
+        "[-Infinity]",
+    ],
+)
+def test_a_notification_that_is_no_json_ends_no_call(params: str) -> None:
+    def step(post: Post) -> Answer:
+        odd = f'data: {{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}\n\n'
+        return events({"jsonrpc": "2.0", "id": post.id, "result": DONE}, prefix=odd)
+
+    with scripted(step) as (url, _server):
+        assert leg(url).result == DONE
+
+
 def test_progress_ends_no_silence_too_late_and_extends_the_total_time_by_nothing() -> None:
     """CA-1: a server that reports progress for ever is left when the total time is over, and not before."""
 
