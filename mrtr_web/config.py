@@ -52,6 +52,13 @@ class Config(BaseSettings):
     def split_names(cls, value: object) -> object:
         return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
 
+    @field_validator("secret_key")
+    @classmethod
+    def long_enough(cls, value: SecretStr) -> SecretStr:
+        if len(value.get_secret_value()) < 50:
+            raise ValueError("must have 50 random characters or more")
+        return value
+
     @field_validator("time_zone")
     @classmethod
     def known_zone(cls, value: str) -> str:
@@ -80,7 +87,10 @@ def load() -> Config:
     try:
         return Config()
     except ValidationError as error:
-        lines = [f"{_variable(entry['loc'])}: {entry['msg']}" for entry in error.errors(include_input=False)]
+        lines = [
+            f"{_variable(entry['loc'])}: {entry['msg'].removeprefix('Value error, ')}"
+            for entry in error.errors(include_input=False)
+        ]
         raise BadSetting("; ".join(lines)) from None
 
 

@@ -32,7 +32,7 @@ class Line:
         self._me = uuid.uuid4().hex
         self._waiting: dict[tuple[str, str], Message] = {}
         self._wake = asyncio.Event()
-        self._cut = False
+        self._cut = self._closed = False
         self._tasks = [asyncio.create_task(self._speak()), asyncio.create_task(self._listen())]
 
     def say(self, flow: uuid.UUID, message: Message) -> None:
@@ -44,16 +44,19 @@ class Line:
         self._wake.set()
 
     async def close(self) -> None:
+        """Within twice PATIENCE, also where the layer swallows the cancelling."""
+        self._closed = True
+        self._wake.set()
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.wait(self._tasks, timeout=PATIENCE)
         await self._hang_up()
 
     async def _speak(self) -> None:
-        while True:
+        while not self._closed:
             await self._wake.wait()
             self._wake.clear()
-            while self._waiting:
+            while self._waiting and not self._closed:
                 key = next(iter(self._waiting))
                 await self._send(key, self._waiting.pop(key))
 
@@ -68,12 +71,12 @@ class Line:
             await asyncio.sleep(PAUSE)
 
     async def _listen(self) -> None:
-        while True:
+        while not self._closed:
             try:
                 channel = await self._layer.new_channel()
                 await self._layer.group_add(GROUP, channel)
                 self._note(None)
-                while True:
+                while not self._closed:
                     self._take(await self._layer.receive(channel))
             except Exception as error:  # not there yet: once subscribed, the layer comes back by itself
                 self._note(error)

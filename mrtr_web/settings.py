@@ -1,6 +1,7 @@
 """Django's settings, made from config.Config."""
 
 import os
+import sys
 from pathlib import Path
 
 from mrtr_web import config
@@ -19,7 +20,11 @@ def _read_dev_env() -> None:
 
 
 _read_dev_env()
-CONFIG = config.load()
+try:
+    CONFIG = config.load()
+    DATABASES = {"default": config.database(CONFIG.database_url.get_secret_value(), BASE_DIR)}
+except config.BadSetting as error:
+    sys.exit(f"mrtr_web cannot start: {error}")
 
 SECRET_KEY = CONFIG.secret_key.get_secret_value()
 SECRET_KEY_FALLBACKS = list(CONFIG.secret_key_fallbacks)
@@ -67,8 +72,6 @@ TEMPLATES = [
     },
 ]
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
-
-DATABASES = {"default": config.database(CONFIG.database_url.get_secret_value(), BASE_DIR)}
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [

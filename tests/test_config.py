@@ -27,6 +27,8 @@ def test_defaults_are_those_of_the_readme(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("SECRET_KEY", ""),
+        ("SECRET_KEY", "x" * 49),
         ("MRTR_HEARTBEAT", "soon"),
         ("MRTR_HEARTBEAT", "0"),
         ("MRTR_LEASE", "0.6"),

@@ -74,6 +74,19 @@ def test_without_redis_the_other_process_is_told_by_the_next_heartbeat(
         assert recorder.gone.wait(5)
 
 
+def test_a_process_ends_though_a_leg_outlives_its_time(alice: User, server: Server, tmp_path: Path) -> None:
+    """The hint of the leg that is given up is on its way to Redis while the process ends."""
+    with running_redis() as broker, desk(server, lambda post: told(post, of_progress(1))):
+        environ = SLOW_BEAT | {"REDIS_URL": broker.url, "MRTR_DRAIN_TIMEOUT": "0.3"}
+        with serving(tmp_path, **environ) as one, Person(one.base) as person:
+            person.sign_in("alice")
+            for _ in range(5):
+                begin(person)
+            one.handle.terminate()
+            one.handle.wait(6)  # raises where it takes longer
+    assert {flow.state for flow in Flow.objects.all()} == {"unknown"}
+
+
 def _until_heard(broker: Redis) -> None:
     """Until both processes listen to Redis again."""
     end = time.monotonic() + BOUND

@@ -83,9 +83,10 @@ def _serve(environ: dict[str, str], port: int, demo_port: int) -> int:
             print("  Ctrl-C stops it\n", flush=True)
         while all(process.poll() is None for process in running):
             time.sleep(0.3)
-        print("error: one of the two servers stopped by itself", file=sys.stderr)
+        print("error: one of the two servers stopped by itself; the other is stopped, too", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
+        print("\n  stopping: running requests get a few seconds; Ctrl-C again stops at once", flush=True)
         return 0
     finally:
         _stop(running)
@@ -103,7 +104,6 @@ def _answers(url: str, running: list[subprocess.Popen[bytes]], seconds: float = 
 
 
 def _stop(running: list[subprocess.Popen[bytes]]) -> None:
-    print("\n  stopping: running requests get a few seconds; Ctrl-C again stops at once", flush=True)
     for process in running:
         process.terminate()
     try:

@@ -26,8 +26,9 @@ class Command(BaseCommand):
         """What is not given stays as it is, or as a new server has it."""
         known = Server.objects.filter(slug=options["slug"]).first()
         server = known or Server(slug=options["slug"], name=options["slug"], capabilities=["elicitation"])
-        server.url = options["url"]
-        server.forget_listing()
+        if server.url != options["url"]:
+            server.forget_listing()
+        server.url, server.listed_at = options["url"], None
         for name in ("name", "bearer_env", "capabilities", "allow_private"):
             if options[name] is not None:
                 setattr(server, name, options[name])
