@@ -28,8 +28,11 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         super().on_headers_complete()
-        if STOPPING in self.app_state and not self._should_upgrade():
+        if STOPPING in self.app_state:
             self.cycle.keep_alive = False
+
+    def _should_upgrade(self) -> bool:
+        return STOPPING not in self.app_state and super()._should_upgrade()
 
     def shutdown(self) -> None:
         self.app_state[STOPPING] = True
@@ -41,4 +44,10 @@ class Connection(HttpToolsProtocol):
 
     def _linger(self) -> None:
         self._unset_keepalive_if_required()
-        self.timeout_keep_alive_task = self.loop.call_later(LINGER, self.timeout_keep_alive_handler)
+        self.loop.call_later(LINGER, self._hang_up)
+
+    def _hang_up(self) -> None:
+        """Whatever has begun to arrive: a request that is whole by now is answered, and closed then."""
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is None or cycle.response_complete:
+            self.transport.close()

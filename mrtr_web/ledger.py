@@ -153,8 +153,8 @@ def land(flow_id: uuid.UUID, leg: uuid.UUID, landing: Landing) -> bool:
 
 
 def note_findings(server_id: int, rules: Iterable[str]) -> None:
-    """Count that a server was seen to break these rules."""
-    for rule in rules:
+    """Count that a server was seen to break these rules. Always in one order: legs of a server end side by side."""
+    for rule in sorted(set(rules)):
         Finding.objects.get_or_create(server_id=server_id, rule=rule)
         Finding.objects.filter(server_id=server_id, rule=rule).update(count=F("count") + 1, last_at=Now())
 

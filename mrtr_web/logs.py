@@ -12,5 +12,12 @@ class WithoutQuery(logging.Filter):
         return True
 
 
+class NoFrames(logging.Filter):
+    """At DEBUG the ASGI server writes what goes over WebSockets, with the cookies of their handshakes."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.levelno > logging.DEBUG
+
+
 def _path(text: str) -> str:
     return text.partition("?")[0] if text.startswith("/") else text

@@ -38,8 +38,12 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One leg to be sent. settle() seals and writes the outcome, seal_words() a text on its way to the flow's pages:
-    they hold the key, the runner does not."""
+    """One leg to be sent, and what holds the flow's key for it, since the runner does not.
+
+    depart() notes that it goes: false where it is no longer wanted; it raises relay.Unsent where it may not be sent any
+    more, since it may have waited long for its turn. settle() seals and writes the outcome, seal_words() a text on its
+    way to the flow's pages.
+    """
 
     flow: uuid.UUID
     leg: uuid.UUID
@@ -47,6 +51,7 @@ class Job:
     person: int
     endpoint: relay.Endpoint
     call: relay.Call
+    depart: Callable[[], bool]
     settle: Callable[[Outcome], Again | None]
     seal_words: Callable[[str], bytes]
 
@@ -85,8 +90,7 @@ class Runner:
             task.cancel()
         if left:
             await asyncio.wait(left)
-        for job in (*given_up, *left.values()):
-            await self._abandon(job)
+        await self._abandon(*given_up, *left.values())
         self._loop = None
 
     def _spawn(self, job: Job, done: concurrent.futures.Future[None]) -> None:
@@ -114,7 +118,8 @@ class Runner:
                 return
             with self._idly():
                 await asyncio.sleep(again.pause)
-            following = await threaded(again.claim)
+            claim, wanted = functools.partial(threaded, again.claim), asyncio.get_running_loop().create_future()
+            following = await self._keeper.write(claim, 0, wanted)
 
     @contextlib.contextmanager
     def _idly(self) -> Iterator[None]:
@@ -149,8 +154,10 @@ class Runner:
             if pulse.done():
                 return None
             try:
-                if not await threaded(ledger.depart, job.flow, job.leg, settings.CONFIG.lease):
+                if not await threaded(job.depart):
                     return None
+            except relay.Unsent as barred:
+                return barred
             except Exception as error:  # nothing has been sent, so this can be said for certain
                 log.error("a leg could not depart: %s", type(error).__name__)
                 return relay.Unsent("database")
@@ -186,11 +193,12 @@ class Runner:
             except Exception as error:  # a lost database must not end the leg: the lease decides
                 log.warning("heartbeat failed: %s", type(error).__name__)
 
-    async def _abandon(self, job: Job) -> None:
+    async def _abandon(self, *jobs: Job) -> None:
         try:
-            await threaded(ledger.abandon, job.flow, job.leg)
-        except Exception as error:  # the lease says the same a little later
-            log.warning("a leg could not be marked: %s", type(error).__name__)
+            for job in jobs:
+                await threaded(ledger.abandon, job.flow, job.leg)
+        except Exception as error:  # the leases say the same a little later: a lost database costs one wait, not many
+            log.warning("legs could not be marked: %s", type(error).__name__)
 
 
 async def threaded(work: Callable[..., T], *args: Any) -> T:

@@ -1,11 +1,12 @@
 """Whose leg goes next to a server: only so many are out at once, and people take turns for the places.
 
-A person with a hundred legs in the queue has one of them sent for each one of anybody else's. Lives on one event loop.
+A person with a hundred legs in the queue has one of them sent for each one of anybody else's, and never holds more
+than half of the places. Lives on one event loop.
 """
 
 import asyncio
 import contextlib
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -14,9 +15,9 @@ Turn = asyncio.Future[None]
 
 @dataclass(slots=True)
 class _Queue:
-    """At one server: how many are out, and who waits, the person whose turn comes next first."""
+    """At one server: whose legs are out, and who waits, the person whose turn comes next first."""
 
-    out: int = 0
+    out: Counter[int] = field(default_factory=Counter)
     waiting: OrderedDict[int, deque[Turn]] = field(default_factory=OrderedDict)
 
 
@@ -35,19 +36,29 @@ class Turns:
             yield turn
         finally:
             if turn.done() and not turn.cancelled():
-                queue.out -= 1
-            turn.cancel()
+                queue.out -= Counter([person])
+            else:
+                self._leave(queue, person, turn)
             self._advance(queue, limit)
             if not queue.out and not queue.waiting:
                 self._queues.pop(server, None)
 
     @staticmethod
+    def _leave(queue: _Queue, person: int, turn: Turn) -> None:
+        turn.cancel()
+        queue.waiting[person].remove(turn)
+        if not queue.waiting[person]:
+            del queue.waiting[person]
+
+    @staticmethod
     def _advance(queue: _Queue, limit: int) -> None:
-        while queue.waiting and queue.out < limit:
-            person, turns = queue.waiting.popitem(last=False)
-            turn = turns.popleft()
+        share = (limit + 1) // 2
+        while queue.out.total() < limit:
+            person = next((each for each in queue.waiting if queue.out[each] < share), None)
+            if person is None:
+                return
+            turns = queue.waiting.pop(person)
+            turns.popleft().set_result(None)
+            queue.out[person] += 1
             if turns:
                 queue.waiting[person] = turns
-            if not turn.done():
-                turn.set_result(None)
-                queue.out += 1

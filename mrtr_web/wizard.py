@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from mrtr_web import catalog, ledger, live, operations, pages, relay, secrecy, steps, vault
 from mrtr_web.flow import Event, State, next_params
-from mrtr_web.models import Flow, Leg, Person, SealedRecord, Session
+from mrtr_web.models import Flow, Leg, Person, SealedRecord, Server, Session
 from mrtr_web.runner import Again, Job, Outcome, runner
 from mrtr_web.sessions import Visitor
 from mrtr_web.verdicts import asked_in, judge
@@ -252,10 +252,7 @@ def _send(visitor: Visitor, row: Flow, record: Record, event: Event, **claim: An
 
 def _claimed(visitor: Visitor, row: Flow, record: Record, event: Event, **claim: Any) -> Job | None:
     """The next leg of a flow, whoever has it sent. None where another was first. Raises Barred."""
-    if not catalog.may_use(row.user_id, row.server_id):
-        raise Barred("switched_off")
-    if record.url != row.server.url:
-        raise Barred("moved")
+    _admit(row, record)
     leg = ledger.claim(
         row,
         event,
@@ -274,9 +271,26 @@ def _job(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Job:
         capabilities=record.capabilities,
         input_schema=operations.newest_schema(row) or record.input_schema,
     )
+    depart = functools.partial(_depart, row, leg, record)
     settle = functools.partial(_settle, visitor, row, leg, record)
     seal_words = functools.partial(vault.close_words, keys=_keys(visitor), binding=_binding(visitor, row, row.round))
-    return Job(row.pk, leg, row.server_id, row.user_id, catalog.endpoint(row.server), call, settle, seal_words)
+    return Job(row.pk, leg, row.server_id, row.user_id, catalog.endpoint(row.server), call, depart, settle, seal_words)
+
+
+def _admit(row: Flow, record: Record) -> None:
+    """Raises Barred where nothing more may be sent for this flow."""
+    if not catalog.may_use(row.user_id, row.server_id):
+        raise Barred("switched_off")
+    if not Server.objects.filter(pk=row.server_id, url=record.url).exists():
+        raise Barred("moved")
+
+
+def _depart(row: Flow, leg: uuid.UUID, record: Record) -> bool:
+    try:
+        _admit(row, record)
+    except Barred as barred:
+        raise relay.Unsent(barred.why) from None
+    return ledger.depart(row.pk, leg, settings.CONFIG.lease)
 
 
 def _settle(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record, outcome: Outcome) -> Again | None:

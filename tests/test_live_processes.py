@@ -51,6 +51,8 @@ def test_stop_in_one_process_closes_the_stream_of_the_other(alice: User, server:
             crossed = b""
             while (message := tapped.get_message(timeout=0.2)) is not None:
                 crossed += message["data"]
+        for log in (one.log.read_text(), two.log.read_text()):
+            assert [word for word in ("canary", *person.client.cookies.values()) if word in log] == []
         assert Flow.objects.get().pk.hex[:8].encode() in crossed
         assert b"canary" not in crossed
 

@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -114,18 +115,20 @@ def test_a_request_that_arrives_while_the_process_stops_is_answered(tmp_path: Pa
         with (
             socket.create_connection((host, int(port)), timeout=BOUND) as half,
             socket.create_connection((host, int(port)), timeout=BOUND) as idle,
+            socket.create_connection((host, int(port)), timeout=BOUND) as stuck,
         ):
             half.sendall(ask)
             idle.sendall(ask + b"\r\n")
             assert idle.recv(65536).startswith(b"HTTP/1.1 200")
             process.handle.send_signal(signal.SIGTERM)
             _until(lambda: b"Shutting down" in process.log.read_bytes())
+            stuck.sendall(ask)  # and no end of it: this must not hold the process
             for connection, rest in ((half, b"\r\n"), (idle, ask + b"\r\n")):
                 connection.sendall(rest)
                 answer = b"".join(iter(functools.partial(connection.recv, 65536), b""))
                 assert answer.startswith(b"HTTP/1.1 200")
                 assert b"connection: close" in answer.lower()
-        assert process.handle.wait(BOUND) == -signal.SIGTERM
+            assert process.handle.wait(4) == -signal.SIGTERM
 
 
 def test_a_stopped_process_marks_what_it_could_not_finish(alice: User, server: Server, tmp_path: Path) -> None:
@@ -170,6 +173,30 @@ def test_whoever_waits_for_a_turn_keeps_the_lease_and_can_stop(
         assert Leg.objects.get(flow__pk=stopped.split("/")[2]).sent_at is None
 
 
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"enabled": False}, "switched off for you"),
+        ({"url": "http://127.0.0.1:9/other"}, "address of this server was changed"),
+    ],
+)
+def test_what_may_not_be_sent_any_more_when_its_turn_comes_is_not_sent(
+    person: Person, server: Server, settings: Settings, change: dict[str, Any], why: str
+) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"legs_per_server": 1, "heartbeat": 0.2, "lease": 0.5})
+    with desk(server, HANG, asks()) as recorder:
+        _begin(person)
+        hanging = person.page.path
+        _begin(person)
+        queued = person.page.path
+        Server.objects.filter(pk=server.pk).update(**change)
+        person.get(hanging)
+        person.press("Stop this request")
+        person.get(queued)
+        assert why in person.until("unsent").text
+        assert len(calls(recorder)) == 1
+
+
 def test_people_take_turns() -> None:
     """One person's hundred do not keep another's one waiting; no more are out than may be."""
 
@@ -187,6 +214,15 @@ def test_people_take_turns() -> None:
             assert (turn.done(), second.done(), elsewhere.done()) == (True, False, True)
         return order
 
+    async def full_house() -> tuple[list[bool], bool]:
+        """One person never has all the places, and who gives a turn up keeps nobody behind."""
+        turns = Turns()
+        with contextlib.ExitStack() as places, turns.place(1, 3, 4) as other:
+            mine = [places.enter_context(turns.place(1, 1, 4)) for _ in range(5)]
+            with turns.place(1, 2, 4) as second, turns.place(1, 1, 1):
+                return [turn.done() for turn in mine], second.done() and other.done()
+
+    assert asyncio.run(full_house()) == ([True, True, False, False, False], True)
     order = asyncio.run(scene())
     assert len(order) == 102
     assert set(order[:6]) == {1, 2, 3}

@@ -17,7 +17,7 @@ import httpx2
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import clear_url_caches, path
@@ -25,7 +25,7 @@ from django.urls import clear_url_caches, path
 from mrtr_web import ledger
 from mrtr_web.flow import Event
 from mrtr_web.models import Flow, Server, Session
-from mrtr_web.views import web
+from mrtr_web.views import trouble, web
 from tests.desk import TOOL, asks, calls, desk, done
 from tests.person import Page, Person
 from tests.postgres import needs_postgres, own_postgres
@@ -136,6 +136,25 @@ def test_a_password_is_not_given_back(person: Person, impatient: sqlite3.Connect
     assert person.page.status == 503
     assert "alice's password" not in html.unescape(person.page.response.text)
     assert person.page.link("Try again") == "/accounts/login/"
+
+
+@pytest.mark.parametrize(
+    ("headers", "given_back"),
+    [
+        ({}, True),
+        ({"Origin": "http://testserver"}, True),
+        ({"Origin": "http://evil.example"}, False),
+        ({"Origin": "null"}, False),
+    ],
+)
+def test_what_another_site_posted_is_not_given_back(headers: dict[str, str], given_back: bool) -> None:
+    request = RequestFactory().post("//evil.example/steal", {"s0-f0": "typed-words"}, headers=headers)
+    try:
+        raise OperationalError
+    except OperationalError:
+        page = trouble.broken(request).content.decode()
+    assert ("typed-words" in page) is given_back
+    assert '="//' not in page
 
 
 def test_an_uploaded_file_can_be_read_twice() -> None:

@@ -11,6 +11,7 @@ import traceback
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils.http import escape_leading_slashes
 
 from mrtr_web.views.web import typed_in
 
@@ -33,13 +34,20 @@ def broken(request: HttpRequest) -> HttpResponse:
 
 
 def _away(request: HttpRequest) -> HttpResponse:
-    context: dict[str, object] = {"post": request.method == "POST", "path": request.get_full_path()}
-    if request.method == "POST":
+    post = request.method == "POST" and _is_ours(request)
+    context: dict[str, object] = {"post": post, "path": escape_leading_slashes(request.get_full_path())}
+    if post:
         token = request.POST.get("csrfmiddlewaretoken", "")  # the page's own: Django's may not have been read yet
         context |= {"typed": typed_in(request), "token": token, "secret": _has_password(request)}
     response = HttpResponse(render_to_string("503.html", context), status=503)
     response["Retry-After"] = str(RETRY_AFTER)
     return response
+
+
+def _is_ours(request: HttpRequest) -> bool:
+    """Whether no other site had this posted: what that put in is not offered to be sent again."""
+    ours = f"{request.scheme}://{request.get_host()}"
+    return request.headers.get("origin", ours) == ours
 
 
 def _has_password(request: HttpRequest) -> bool:

@@ -12,6 +12,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.http import escape_leading_slashes
 
 from mrtr_web import wizard
 from mrtr_web.schema.spec import FILE_LEFT_OUT, MAX_FILE_BYTES, MAX_FILES_BYTES
@@ -69,7 +70,11 @@ def signed_in(view: View[P]) -> Callable[Concatenate[Request, P], HttpResponse]:
 
 def lost_post(request: HttpRequest, reason: str) -> HttpResponse:
     """A post that could not be taken: says why, shows what was typed, offers to send it again."""
-    context: dict[str, Any] = {"reason": reason, "typed": typed_in(request), "again": request.get_full_path()}
+    context: dict[str, Any] = {
+        "reason": reason,
+        "typed": typed_in(request),
+        "again": escape_leading_slashes(request.get_full_path()),
+    }
     return render(request, "account/lost_post.html", context, status=403)
 
 
