@@ -32,6 +32,8 @@ from mrtr_web.models import SealedRecord, Session
 
 TOUCH_EVERY = timedelta(minutes=1)
 POLL_HEADER = "X-Mrtr-Poll"
+REFUSED = (400, 403, 404)
+"""Answers to what the person need not have done: a post of another site, a guess."""
 _current: contextvars.ContextVar[int | None] = contextvars.ContextVar("current_session", default=None)
 
 
@@ -228,7 +230,7 @@ class SessionGate(SessionMiddleware):
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         gated = cast(GatedRequest, request)
         store = gated.session
-        if gated.visitor is not None and _is_activity(request):
+        if gated.visitor is not None and _is_activity(request) and response.status_code not in REFUSED:
             _touch(store.row)
         response = super().process_response(request, response)
         if store.new_secret:

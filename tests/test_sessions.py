@@ -256,6 +256,15 @@ def test_polls_are_not_activity(alice: User) -> None:
     assert Session.objects.get().seen_at == long_ago
 
 
+def test_what_another_site_posts_is_not_activity(alice: User) -> None:
+    client = signed_in(alice)
+    long_ago = seen(10)
+    client.handler.enforce_csrf_checks = True
+    assert client.post("/accounts/profile/", {"time_zone": "UTC"}).status_code == 403
+    assert client.get("/nowhere/").status_code == 404
+    assert Session.objects.get().seen_at == long_ago
+
+
 def test_activity_never_outlives_the_absolute_end(alice: User) -> None:
     client = signed_in(alice)
     seen(10)
