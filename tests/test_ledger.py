@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from mrtr_web import ledger
@@ -189,3 +191,12 @@ def test_state_only_results_are_counted_in_a_row(alice: User, server: Server, se
     assert again is not None
     ledger.land(row.pk, again, landing(Event.TOLD_TO_WAIT))
     assert Flow.objects.values_list("state_only", flat=True).get() == 2
+
+
+def test_findings_are_locked_in_one_order(alice: User, server: Server, session: Session) -> None:
+    """In any other, two landings wait for each other on PostgreSQL."""
+    row, leg = begun(alice, server, session)
+    with CaptureQueriesContext(connection) as seen:
+        ledger.land(row.pk, leg, landing(Event.FAILED, findings=("URL-1", "MR-13")))
+    counted = [query["sql"] for query in seen if query["sql"].startswith('UPDATE "mrtr_web_finding"')]
+    assert ["MR-13" in sql for sql in counted] == [True, False]
