@@ -1,14 +1,20 @@
 """Before a session ends the person is told, and may stay signed in (WCAG 2.2.1)."""
 
+import re
 from datetime import timedelta
+from typing import cast
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.utils import timezone
 from playwright.sync_api import expect
 
 from mrtr_web.models import Session
+from mrtr_web.sessions import SessionStore, peek
+from mrtr_web.views import account
+from mrtr_web.views.web import Request
 from tests.visitors import cookies_of
 from tests.window import Opener, Watched, in_browser
 
@@ -60,6 +66,22 @@ def test_to_stay_signed_in_extends_the_idle_end_only_and_polls_extend_nothing(cl
     ends_in(idle=100, absolute=200)
     client.post("/accounts/session/")
     assert left() == (200, 200)
+
+
+@pytest.mark.parametrize("how", ["ended", "run out"])
+def test_a_session_that_has_ended_is_not_said_to_go_on(alice: User, how: str) -> None:
+    cookies = cookies_of(alice)
+    request = cast(Request, RequestFactory().post("/accounts/session/"))
+    request.user, request.session = alice, SessionStore(cookies[settings.SESSION_COOKIE_NAME])
+    request.visitor = peek(cookies)
+    assert request.session.get("_auth_user_id") == str(alice.pk)
+    if how == "ended":
+        Session.objects.all().delete()
+    else:
+        ends_in(idle=-1)
+    answer = account.session(request)
+    assert (answer.status_code, answer.headers["location"]) == (302, "/accounts/login/?next=/accounts/session/")
+    assert not Session.objects.filter(expire_date__gt=timezone.now()).exists()
 
 
 def test_near_the_end_that_cannot_be_put_off_every_page_says_so(client: Client) -> None:
@@ -118,6 +140,35 @@ def test_work_in_another_tab_needs_no_warning_and_the_last_end_is_told(opened: O
     ended = window.page.get_by_role("dialog", name="You were signed out")
     expect(ended.get_by_role("link", name="Sign in again")).to_be_visible()
     window.check()
+
+
+def test_two_tabs_stay_signed_in_together_and_one_in_the_background_calls(opened: Opener, alice: User) -> None:
+    window = _entered(opened, alice)
+    other = window.page.context.new_page()
+    for page in (other, window.page):
+        page.add_init_script("""
+            Object.defineProperty(Document.prototype, 'hidden', {get: () => !window.looked});
+            window.look = () => { window.looked = true; document.dispatchEvent(new Event('visibilitychange')); };
+        """)
+    ends_in(idle=122)
+    other.goto(f"{window.base}/")
+    window.page.goto(f"{window.base}/")
+    plain = window.page.title()
+    for page in (other, window.page):
+        expect(page.get_by_role("dialog", name="You are about to be signed out")).to_be_visible()
+        expect(page).to_have_title(f"You are about to be signed out: {plain}")
+        expect(page.locator("link[rel=icon]")).to_have_attribute("href", re.compile("icon-turn"))
+    window.page.evaluate("look()")
+    expect(window.page).to_have_title(plain)
+    window.page.get_by_role("button", name="Stay signed in").click()
+    expect(other.get_by_role("dialog")).to_be_hidden()
+    expect(other).to_have_title(plain)
+    said = other.locator("[data-session-announcer]")
+    expect(said).to_have_text("You stay signed in.")
+    Session.objects.all().delete()
+    other.evaluate("new BroadcastChannel('session').postMessage('');")
+    expect(other).to_have_title(f"You were signed out: {plain}")
+    expect(said).to_have_text("")
 
 
 def test_without_scripts_a_line_offers_to_stay(opened: Opener, alice: User) -> None:

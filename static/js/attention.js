@@ -4,18 +4,21 @@ const plain = icon.href;
 let title = null;
 
 export function attention(main) {
-  const { news, icon: marked } = main.dataset;
-  if (document.hidden && news) {
-    title = document.title;
-    document.title = `${news}: ${title}`;
-    icon.href = marked;
-  } else calm(null);
+  calm(null); // the page has a title of its own by now
+  call(main.dataset);
 }
 
-function calm(restored) {
+export function call({ news, icon: marked }) {
+  if (!document.hidden || !news) return;
+  title ??= document.title;
+  document.title = `${news}: ${title}`;
+  icon.href = marked;
+}
+
+export function calm(restored = title) {
   if (restored !== null) document.title = restored;
   icon.href = plain;
   title = null;
 }
 
-document.addEventListener("visibilitychange", () => document.hidden || calm(title));
+document.addEventListener("visibilitychange", () => document.hidden || calm());

@@ -1,5 +1,6 @@
 // Warns before the session ends, and lets the person stay signed in. The server says how long it lasts: other tabs and
 // other work count, so it is asked again before anybody is disturbed.
+import { call, calm } from "./attention.js";
 import { fetchPage } from "./fetch.js";
 import { spoken } from "./spoken.js";
 
@@ -11,10 +12,12 @@ export function session() {
   if (!home) return;
   const dialog = home.querySelector("dialog");
   const announcer = home.querySelector("[data-session-announcer]");
+  const tabs = new BroadcastChannel("session");
   let ends = 0;
   let timer = null;
 
   const show = (kind) => {
+    if (dialog.dataset.kind === kind) return;
     for (const each of home.querySelectorAll("[data-session-say]")) {
       const says = each.dataset.sessionSay;
       each.hidden = !(says === kind || (says === "soon" && kind !== "over"));
@@ -22,6 +25,8 @@ export function session() {
     const title = dialog.querySelector("h2");
     title.hidden = false;
     if (kind === "over") title.textContent = announcer.dataset.over;
+    announcer.textContent = "";
+    call({ news: title.textContent, icon: announcer.dataset.icon });
     if (!dialog.open) dialog.showModal();
     dialog.querySelector(".actions > :not([hidden])").focus();
     dialog.dataset.kind = kind;
@@ -42,6 +47,7 @@ export function session() {
     if (page && !fresh && page.path !== home.dataset.session) return show("over");
     if (fresh) plan(fresh);
     if (!warned()) {
+      if (fresh) close();
       if (!fresh) timer = setTimeout(() => look(), ASK_AGAIN);
       return undefined;
     }
@@ -57,22 +63,30 @@ export function session() {
     timer = left > 0 ? setTimeout(tick, 1000) : setTimeout(() => look(), 1500);
   }
 
+  function close() {
+    if (!["idle", "final"].includes(dialog.dataset.kind)) return; // what was signed out stays lost
+    delete dialog.dataset.kind;
+    dialog.close();
+    calm();
+    announcer.textContent = announcer.dataset.stays;
+  }
+
   async function stay(event) {
     event.preventDefault();
     const found = await fetchPage(home.dataset.session, new FormData(event.target));
     const fresh = found?.page.querySelector("[data-session]");
     dialog.querySelector("[data-session-trouble]").hidden = Boolean(fresh || found?.path !== home.dataset.session);
     if (!fresh) return found && look(await fetchPage(home.dataset.session));
-    delete dialog.dataset.kind;
-    dialog.close();
-    announcer.textContent = announcer.dataset.stays;
+    tabs.postMessage("stays");
+    close();
     return look(found);
   }
 
   dialog.querySelector("form").addEventListener("submit", stay);
   for (const button of dialog.querySelectorAll("[data-session-close]")) button.addEventListener("click", () => dialog.close());
-  document.addEventListener("visibilitychange", () => {
-    if (!document.hidden && warned()) look(); // timers sleep with the machine
-  });
+  const again = () => !document.hidden && warned() && look(); // timers sleep with the machine
+  document.addEventListener("visibilitychange", again);
+  window.addEventListener("focus", again);
+  tabs.addEventListener("message", () => look());
   plan(home);
 }
