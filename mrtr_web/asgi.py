@@ -20,7 +20,7 @@ django_application = get_asgi_application()
 from mrtr_web import consumers, egress, ledger
 from mrtr_web import urls as urls  # loaded before the first requests, which come at once
 from mrtr_web.live import hub
-from mrtr_web.logs import NoFrames, WithoutQuery
+from mrtr_web.logs import guard_server_logs
 from mrtr_web.middleware import PAGE_HEADERS
 from mrtr_web.runner import runner, threaded
 from mrtr_web.sessions import SessionStore
@@ -31,9 +31,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 log = logging.getLogger(__name__)
-logging.getLogger("uvicorn.error").addFilter(NoFrames())
-logging.getLogger("uvicorn.error").addFilter(WithoutQuery())
-logging.getLogger("uvicorn.access").addFilter(WithoutQuery())  # whether there is such a log is the operator's choice
+guard_server_logs()
 SWEEP_EVERY = 60.0
 TOO_LARGE = "What you sent is too large. Go back, shorten it and send it again."
 

@@ -42,6 +42,13 @@ def may_use(user: int, server: int) -> bool:
     return person is not None and visible(person).filter(pk=server).exists()
 
 
+def barred(user: int, server: int, url: str) -> str | None:
+    """Why this person may send nothing to this server at this address now: switched_off or moved. None: they may."""
+    if not may_use(user, server):
+        return "switched_off"
+    return None if Server.objects.filter(pk=server, url=url).exists() else "moved"
+
+
 def endpoint(server: Server) -> relay.Endpoint:
     """Where legs to this server go, with its credentials."""
     return relay.Endpoint(server.url, credentials.headers(server), server.allow_private)

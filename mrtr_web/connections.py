@@ -2,7 +2,8 @@
 
 uvicorn cuts every connection on which it is not answering at that moment, also one that was accepted a moment ago or
 on which a request is just arriving: its sender gets no answer and cannot know whether it was carried out. Here such a
-connection is kept for a moment; what arrives on it is answered, with `Connection: close`.
+connection is kept for a moment; a request that arrives whole meanwhile is answered, with `Connection: close`. Nothing
+prolongs the moment: neither bytes that dribble in nor a WebSocket, which is refused.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 LINGER = 1.0
 """Seconds that an idle connection is kept once the process stops: requests that are on their way arrive meanwhile."""
 STOPPING = "mrtr_web.stopping"
+UNAVAILABLE = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
 class Connection(HttpToolsProtocol):
@@ -28,11 +30,8 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         super().on_headers_complete()
-        if STOPPING in self.app_state:
+        if STOPPING in self.app_state and not self._should_upgrade():
             self.cycle.keep_alive = False
-
-    def _should_upgrade(self) -> bool:
-        return STOPPING not in self.app_state and super()._should_upgrade()
 
     def shutdown(self) -> None:
         self.app_state[STOPPING] = True
@@ -42,12 +41,18 @@ class Connection(HttpToolsProtocol):
         else:
             super().shutdown()
 
+    def handle_websocket_upgrade(self) -> None:
+        if STOPPING in self.app_state:  # it would not be told of the end, and hold it up
+            self.transport.write(UNAVAILABLE)
+            self.transport.close()
+        else:
+            super().handle_websocket_upgrade()
+
     def _linger(self) -> None:
         self._unset_keepalive_if_required()
-        self.loop.call_later(LINGER, self._hang_up)
+        self.loop.call_later(LINGER, self._end)
 
-    def _hang_up(self) -> None:
-        """Whatever has begun to arrive: a request that is whole by now is answered, and closed then."""
+    def _end(self) -> None:
         cycle: RequestResponseCycle | None = self.cycle
-        if cycle is None or cycle.response_complete:
+        if cycle is None or cycle.response_complete or cycle.more_body:
             self.transport.close()

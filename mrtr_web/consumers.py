@@ -15,13 +15,13 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs
 
-from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.asgi import ASGIRequest
 from django.db import DatabaseError
 
 from mrtr_web import sessions, wizard
 from mrtr_web.live import Message, hub, mark
 from mrtr_web.models import Flow
+from mrtr_web.origins import own_origin
 from mrtr_web.runner import threaded
 from mrtr_web.sessions import Visitor
 from mrtr_web.sockets import Full, Socket, sockets
@@ -63,12 +63,11 @@ async def _visitor(scope: Scope) -> Visitor | None:
     """Who asks, if it is a page of ours that does: its origin is exactly this site, as Django sees it."""
     scheme = "https" if scope["scheme"] == "wss" else "http"
     request = ASGIRequest({**scope, "method": "GET", "scheme": scheme}, io.BytesIO())
+    if request.headers.get("origin", "").lower() != own_origin(request):
+        return None
     try:
-        ours = f"{request.scheme}://{request.get_host()}"
-        if request.headers.get("origin", "").lower() != ours.lower():
-            return None
         return await threaded(sessions.peek, request.COOKIES)
-    except (SuspiciousOperation, DatabaseError):
+    except DatabaseError:
         return None
 
 

@@ -1,4 +1,4 @@
-"""What a server has answered and the database would not take: kept in memory and written again, within bounds."""
+"""What the database would not take of a leg, such as its outcome: kept in memory and written again, within bounds."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ class Keeper:
         try:
             return await write()
         except Exception as error:  # whatever the database says, the outcome is worth another try
-            log.error("an outcome could not be written: %s", type(error).__name__)
+            log.error("a flow could not be written: %s", type(error).__name__)
         if self._bytes + size > KEPT_BYTES:
             log.error("an outcome was given up: too many wait to be written")
             return None
@@ -46,7 +46,7 @@ class Keeper:
             try:
                 return await write()
             except Exception as error:  # as above; one line a try would fill the log
-                log.debug("an outcome could not be written: %s", type(error).__name__)
+                log.debug("a flow could not be written: %s", type(error).__name__)
             pause = min(pause * 2, LONGEST_PAUSE)
         log.error("an outcome was given up: the database was away for too long")
         return None

@@ -153,8 +153,8 @@ def land(flow_id: uuid.UUID, leg: uuid.UUID, landing: Landing) -> bool:
 
 
 def note_findings(server_id: int, rules: Iterable[str]) -> None:
-    """Count that a server was seen to break these rules. Always in one order: legs of a server end side by side."""
-    for rule in sorted(set(rules)):
+    """Count that a server was seen to break these rules: in one order, so that no two wait for each other."""
+    for rule in sorted(rules):
         Finding.objects.get_or_create(server_id=server_id, rule=rule)
         Finding.objects.filter(server_id=server_id, rule=rule).update(count=F("count") + 1, last_at=Now())
 
@@ -164,6 +164,12 @@ def expire_leases(**only: Any) -> int:
     late = Flow.objects.filter(state=State.RUNNING, lease_until__lt=Now(), **only)
     legs = [(pk, leg) for pk, leg in late.values_list("pk", "leg") if leg is not None]
     return sum(abandon(pk, leg, where=Q(lease_until__lt=Now())) for pk, leg in legs)
+
+
+def abandon_all(legs: Iterable[tuple[uuid.UUID, uuid.UUID]]) -> None:
+    """Give up on these (flow, leg), one after the other: the first that the database refuses ends it."""
+    for flow_id, leg in legs:
+        abandon(flow_id, leg)
 
 
 def abandon(flow_id: uuid.UUID, leg: uuid.UUID, where: Q | None = None) -> bool:

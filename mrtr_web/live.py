@@ -15,7 +15,7 @@ from typing import Any
 from mrtr_web import line
 from mrtr_web.pace import MOST_PROGRESS
 
-Message = dict[str, Any]
+Message = line.Message
 Listener = Callable[[Message], None]
 MOST_KEPT = 1_000
 """Flows whose latest progress is kept for pages that are opened in the middle of a leg."""

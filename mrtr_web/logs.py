@@ -4,7 +4,7 @@ import logging
 
 
 class WithoutQuery(logging.Filter):
-    """A link that fills in a form has values in its query: access logs are written without it."""
+    """A link that fills in a form has values in its query: lines about requests are written without it."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if isinstance(record.args, tuple):
@@ -12,11 +12,19 @@ class WithoutQuery(logging.Filter):
         return True
 
 
-class NoFrames(logging.Filter):
-    """At DEBUG the ASGI server writes what goes over WebSockets, with the cookies of their handshakes."""
+class FromInfo(logging.Filter):
+    """Below INFO the ASGI server and its WebSocket library write cookies and frames, word for word."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return record.levelno > logging.DEBUG
+        return record.levelno >= logging.INFO
+
+
+def guard_server_logs() -> None:
+    """Keep content out of what uvicorn logs. Levels, and whether there is an access log, are the operator's choice."""
+    for name in ("uvicorn.access", "uvicorn.error", "uvicorn.asgi"):
+        logger = logging.getLogger(name)
+        logger.addFilter(FromInfo())
+        logger.addFilter(WithoutQuery())
 
 
 def _path(text: str) -> str:

@@ -6,7 +6,7 @@ did not act: -32022 where it does speak our revision, and -32020 (headers) after
 
 RelayError     .sent, .received (JSON-RPC messages, for their owner's eyes), .size (bytes received), .status (HTTP)
 ├─ Unsent      not acted upon. .reason: refused dns tls blocked connect_timeout unsendable
-│              unauthorized forbidden too_many; .retry_after: seconds. By others: database switched_off moved
+│              unauthorized forbidden too_many switched_off moved database; .retry_after: seconds
 ├─ Lost        bytes were sent, then the leg broke. .reason: cut timeout too_big encoding server_error
 ├─ Refused     a JSON-RPC error. .code; .message and .data are text of the server
 ├─ LegacyServer   it speaks only older revisions

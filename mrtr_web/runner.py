@@ -25,6 +25,8 @@ from mrtr_web.turns import Turns
 log = logging.getLogger(__name__)
 Outcome = relay.Reply | relay.RelayError
 T = TypeVar("T")
+MARKING = 3.0
+"""Seconds for marking all legs that a stopping process leaves."""
 _pool = concurrent.futures.ThreadPoolExecutor(4, thread_name_prefix="leg")
 
 
@@ -38,12 +40,8 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One leg to be sent, and what holds the flow's key for it, since the runner does not.
-
-    depart() notes that it goes: false where it is no longer wanted; it raises relay.Unsent where it may not be sent any
-    more, since it may have waited long for its turn. settle() seals and writes the outcome, seal_words() a text on its
-    way to the flow's pages.
-    """
+    """One leg to be sent. settle() seals and writes the outcome, seal_words() a text on its way to the flow's pages:
+    they hold the key, the runner does not."""
 
     flow: uuid.UUID
     leg: uuid.UUID
@@ -51,7 +49,6 @@ class Job:
     person: int
     endpoint: relay.Endpoint
     call: relay.Call
-    depart: Callable[[], bool]
     settle: Callable[[Outcome], Again | None]
     seal_words: Callable[[str], bytes]
 
@@ -62,12 +59,13 @@ class Runner:
         self._tasks: dict[asyncio.Task[None], Job] = {}
         self._idle: set[asyncio.Task[None]] = set()
         self._turns, self._keeper = Turns(), Keeper()
-        self._draining = False
+        self._stopping: asyncio.Future[None]
 
     def start(self) -> None:
         """Take legs from now on, on the running loop. Called by the ASGI lifespan."""
-        self._loop, self._draining = asyncio.get_running_loop(), False
+        self._loop = asyncio.get_running_loop()
         self._turns, self._keeper = Turns(), Keeper()
+        self._stopping = self._loop.create_future()
 
     def launch(self, job: Job) -> concurrent.futures.Future[None]:
         """Send a leg, from any thread. The future is done when the flow has moved on."""
@@ -79,7 +77,7 @@ class Runner:
 
     async def drain(self, limit: float) -> None:
         """No new legs; let those that were sent finish for `limit` seconds, then mark the rest and stop them."""
-        self._draining = True
+        self._stopping.set_result(None)
         given_up = [self._tasks[task] for task in self._idle]
         for task in self._idle:
             task.cancel()
@@ -111,15 +109,14 @@ class Runner:
         assert task is not None
         while following is not None:
             self._tasks[task] = following
-            if self._draining:
+            if self._stopping.done():
                 return await self._abandon(following)
             again = await self._leg(following)
-            if again is None or self._draining:
+            if again is None or self._stopping.done():
                 return
             with self._idly():
                 await asyncio.sleep(again.pause)
-            claim, wanted = functools.partial(threaded, again.claim), asyncio.get_running_loop().create_future()
-            following = await self._keeper.write(claim, 0, wanted)
+            following = await self._keeper.write(functools.partial(threaded, again.claim), 0, self._stopping)
 
     @contextlib.contextmanager
     def _idly(self) -> Iterator[None]:
@@ -154,7 +151,7 @@ class Runner:
             if pulse.done():
                 return None
             try:
-                if not await threaded(job.depart):
+                if not await threaded(_depart, job):
                     return None
             except relay.Unsent as barred:
                 return barred
@@ -194,11 +191,20 @@ class Runner:
                 log.warning("heartbeat failed: %s", type(error).__name__)
 
     async def _abandon(self, *jobs: Job) -> None:
+        """Mark them, within MARKING and until the database fails once: the lease says the same a little later."""
+        legs = [(job.flow, job.leg) for job in jobs]
         try:
-            for job in jobs:
-                await threaded(ledger.abandon, job.flow, job.leg)
-        except Exception as error:  # the leases say the same a little later: a lost database costs one wait, not many
+            async with asyncio.timeout(MARKING):
+                await threaded(ledger.abandon_all, legs)
+        except Exception as error:
             log.warning("legs could not be marked: %s", type(error).__name__)
+
+
+def _depart(job: Job) -> bool:
+    """ledger.depart(), after a last look at what may have changed while the leg waited. Raises relay.Unsent."""
+    if why := catalog.barred(job.person, job.server, job.endpoint.url):
+        raise relay.Unsent(why)
+    return ledger.depart(job.flow, job.leg, settings.CONFIG.lease)
 
 
 async def threaded(work: Callable[..., T], *args: Any) -> T:

@@ -32,8 +32,6 @@ from mrtr_web.models import SealedRecord, Session
 
 TOUCH_EVERY = timedelta(minutes=1)
 POLL_HEADER = "X-Mrtr-Poll"
-REFUSED = (400, 403, 404)
-"""Answers to what the person need not have done: a post of another site, a guess."""
 _current: contextvars.ContextVar[int | None] = contextvars.ContextVar("current_session", default=None)
 
 
@@ -211,6 +209,8 @@ class GatedRequest(HttpRequest):
     session: SessionStore
     visitor: Visitor | None
     key_lost: bool
+    taken: bool
+    """A page of a signed-in person takes this request: it was not refused, and did not lead nowhere."""
 
 
 class SessionGate(SessionMiddleware):
@@ -223,6 +223,7 @@ class SessionGate(SessionMiddleware):
         signed_in = SESSION_KEY in store
         gated.visitor = _visitor(store.row, request.COOKIES) if signed_in else None
         gated.key_lost = signed_in and gated.visitor is None
+        gated.taken = False
         if gated.key_lost:
             store.flush()
         _current.set(gated.visitor.session if gated.visitor else None)
@@ -230,7 +231,7 @@ class SessionGate(SessionMiddleware):
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         gated = cast(GatedRequest, request)
         store = gated.session
-        if gated.visitor is not None and _is_activity(request) and response.status_code not in REFUSED:
+        if gated.visitor is not None and _is_activity(request):
             _touch(store.row)
         response = super().process_response(request, response)
         if store.new_secret:
@@ -259,14 +260,21 @@ def left(request: GatedRequest) -> Left | None:
     return Left((until - now).total_seconds(), (row.ends_at - now).total_seconds())
 
 
-def extend(request: GatedRequest) -> None:
-    """The person stays signed in: idle time starts anew, whenever that was done last."""
-    if request.session.row is not None:
-        _set_seen(request.session.row, timezone.now())
+def extend(request: GatedRequest) -> bool:
+    """The person stays signed in: idle time starts anew, whenever that was done last. False if it is over already."""
+    return request.session.row is not None and _set_seen(request.session.row, timezone.now())
 
 
 def _is_activity(request: HttpRequest) -> bool:
+    if not (getattr(request, "taken", False) or _is_taken_by_admin(request)):
+        return False
     return request.method == "POST" or not (request.headers.get(POLL_HEADER) or "poll" in request.GET)
+
+
+def _is_taken_by_admin(request: HttpRequest) -> bool:
+    """Django's own pages set no mark, but its look at where a post comes from does."""
+    match = request.resolver_match
+    return match is not None and match.app_name == "admin" and getattr(request, "csrf_processing_done", False)
 
 
 def _touch(row: Session | None) -> None:
@@ -279,9 +287,10 @@ def _may_touch(row: Session, now: datetime) -> bool:
     return now - row.seen_at > TOUCH_EVERY
 
 
-def _set_seen(row: Session, now: datetime) -> None:
+def _set_seen(row: Session, now: datetime) -> bool:
     row.seen_at, row.expire_date = now, _idle_until(now, row.ends_at)
-    Session.objects.filter(pk=row.pk).update(seen_at=row.seen_at, expire_date=row.expire_date)
+    still = Session.objects.filter(pk=row.pk, expire_date__gt=now)
+    return still.update(seen_at=row.seen_at, expire_date=row.expire_date) == 1
 
 
 def _set_key_cookie(response: HttpResponse, secret: bytes) -> None:

@@ -1,7 +1,7 @@
 """Whose leg goes next to a server: only so many are out at once, and people take turns for the places.
 
 A person with a hundred legs in the queue has one of them sent for each one of anybody else's, and never holds more
-than half of the places. Lives on one event loop.
+than half of the places, rounded up. Lives on one event loop.
 """
 
 import asyncio
@@ -15,10 +15,30 @@ Turn = asyncio.Future[None]
 
 @dataclass(slots=True)
 class _Queue:
-    """At one server: whose legs are out, and who waits, the person whose turn comes next first."""
+    """At one server: how many are out of whom, and who waits, the person whose turn comes next first."""
 
     out: Counter[int] = field(default_factory=Counter)
     waiting: OrderedDict[int, deque[Turn]] = field(default_factory=OrderedDict)
+
+    def advance(self, limit: int) -> None:
+        while self.out.total() < limit and (person := self._next((limit + 1) // 2)) is not None:
+            turns = self.waiting.pop(person)
+            turns.popleft().set_result(None)
+            if turns:
+                self.waiting[person] = turns
+            self.out[person] += 1
+
+    def _next(self, share: int) -> int | None:
+        return next((person for person in self.waiting if self.out[person] < share), None)
+
+    def leave(self, person: int, turn: Turn) -> None:
+        """Give up the turn, or the place in the queue."""
+        if turn not in self.waiting.get(person, ()):
+            self.out -= Counter([person])
+            return
+        self.waiting[person].remove(turn)
+        if not self.waiting[person]:
+            del self.waiting[person]
 
 
 class Turns:
@@ -31,34 +51,11 @@ class Turns:
         turn: Turn = asyncio.get_running_loop().create_future()
         queue = self._queues.setdefault(server, _Queue())
         queue.waiting.setdefault(person, deque()).append(turn)
-        self._advance(queue, limit)
+        queue.advance(limit)
         try:
             yield turn
         finally:
-            if turn.done() and not turn.cancelled():
-                queue.out -= Counter([person])
-            else:
-                self._leave(queue, person, turn)
-            self._advance(queue, limit)
-            if not queue.out and not queue.waiting:
+            queue.leave(person, turn)
+            queue.advance(limit)
+            if not queue.out.total() and not queue.waiting:
                 self._queues.pop(server, None)
-
-    @staticmethod
-    def _leave(queue: _Queue, person: int, turn: Turn) -> None:
-        turn.cancel()
-        queue.waiting[person].remove(turn)
-        if not queue.waiting[person]:
-            del queue.waiting[person]
-
-    @staticmethod
-    def _advance(queue: _Queue, limit: int) -> None:
-        share = (limit + 1) // 2
-        while queue.out.total() < limit:
-            person = next((each for each in queue.waiting if queue.out[each] < share), None)
-            if person is None:
-                return
-            turns = queue.waiting.pop(person)
-            turns.popleft().set_result(None)
-            queue.out[person] += 1
-            if turns:
-                queue.waiting[person] = turns

@@ -9,7 +9,7 @@ import contextlib
 import functools
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from mrtr_web import catalog, ledger, live, operations, pages, relay, secrecy, steps, vault
 from mrtr_web.flow import Event, State, next_params
-from mrtr_web.models import Flow, Leg, Person, SealedRecord, Server, Session
+from mrtr_web.models import Flow, Leg, Person, SealedRecord, Session
 from mrtr_web.runner import Again, Job, Outcome, runner
 from mrtr_web.sessions import Visitor
 from mrtr_web.verdicts import asked_in, judge
@@ -78,10 +78,15 @@ def held(visitor: Visitor) -> set[uuid.UUID]:
     return set(SealedRecord.objects.filter(session=visitor.session).values_list("pk", flat=True))
 
 
+def sent_at(rows: Iterable[Flow]) -> dict[uuid.UUID, datetime | None]:
+    """When the leg of each of these flows that runs was sent; None while it waits for its turn."""
+    legs = [row.leg for row in rows if row.leg is not None and row.state == State.RUNNING]
+    return dict(Leg.objects.filter(pk__in=legs).values_list("flow_id", "sent_at"))
+
+
 def queued(rows: Iterable[Flow]) -> set[uuid.UUID]:
     """Which of these flows have a leg that still waits for its turn: nothing of it has been sent."""
-    legs = [row.leg for row in rows if row.leg is not None and row.state == State.RUNNING]
-    return set(Leg.objects.filter(pk__in=legs, sent_at=None).values_list("flow_id", flat=True))
+    return {flow for flow, sent in sent_at(rows).items() if sent is None}
 
 
 def expire_without_record(row: Flow) -> Flow:
@@ -252,7 +257,8 @@ def _send(visitor: Visitor, row: Flow, record: Record, event: Event, **claim: An
 
 def _claimed(visitor: Visitor, row: Flow, record: Record, event: Event, **claim: Any) -> Job | None:
     """The next leg of a flow, whoever has it sent. None where another was first. Raises Barred."""
-    _admit(row, record)
+    if why := catalog.barred(row.user_id, row.server_id, record.url):
+        raise Barred(why)
     leg = ledger.claim(
         row,
         event,
@@ -271,26 +277,9 @@ def _job(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Job:
         capabilities=record.capabilities,
         input_schema=operations.newest_schema(row) or record.input_schema,
     )
-    depart = functools.partial(_depart, row, leg, record)
     settle = functools.partial(_settle, visitor, row, leg, record)
     seal_words = functools.partial(vault.close_words, keys=_keys(visitor), binding=_binding(visitor, row, row.round))
-    return Job(row.pk, leg, row.server_id, row.user_id, catalog.endpoint(row.server), call, depart, settle, seal_words)
-
-
-def _admit(row: Flow, record: Record) -> None:
-    """Raises Barred where nothing more may be sent for this flow."""
-    if not catalog.may_use(row.user_id, row.server_id):
-        raise Barred("switched_off")
-    if not Server.objects.filter(pk=row.server_id, url=record.url).exists():
-        raise Barred("moved")
-
-
-def _depart(row: Flow, leg: uuid.UUID, record: Record) -> bool:
-    try:
-        _admit(row, record)
-    except Barred as barred:
-        raise relay.Unsent(barred.why) from None
-    return ledger.depart(row.pk, leg, settings.CONFIG.lease)
+    return Job(row.pk, leg, row.server_id, row.user_id, catalog.endpoint(row.server), call, settle, seal_words)
 
 
 def _settle(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record, outcome: Outcome) -> Again | None:

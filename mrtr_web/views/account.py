@@ -2,7 +2,7 @@
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.views import LoginView
+from django.contrib.auth.views import LoginView, redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import REASON_BAD_ORIGIN, REASON_BAD_REFERER
 from django.shortcuts import redirect, render
@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from mrtr_web.models import Person
 from mrtr_web.schema import dates
 from mrtr_web.sessions import extend
-from mrtr_web.views.web import SignedIn, lost_post, signed_in
+from mrtr_web.views.web import SignedIn, address_of, lost_post, signed_in
 
 
 class Login(LoginView):
@@ -48,8 +48,8 @@ def profile(request: SignedIn) -> HttpResponse:
 @signed_in
 def session(request: SignedIn) -> HttpResponse:
     """How long this session lasts; a POST is the wish to stay signed in."""
-    if request.method == "POST":
-        extend(request)
+    if request.method == "POST" and not extend(request):
+        return redirect_to_login(address_of(request))
     return render(request, "account/session.html")
 
 

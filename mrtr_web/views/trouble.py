@@ -7,13 +7,14 @@ database's messages quote values.
 import logging
 import sys
 import traceback
+from urllib.parse import urlsplit
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
-from django.utils.http import escape_leading_slashes
 
-from mrtr_web.views.web import typed_in
+from mrtr_web.origins import own_origin
+from mrtr_web.views.web import address_of, typed_in
 
 log = logging.getLogger(__name__)
 RETRY_AFTER = 5
@@ -34,20 +35,32 @@ def broken(request: HttpRequest) -> HttpResponse:
 
 
 def _away(request: HttpRequest) -> HttpResponse:
-    post = request.method == "POST" and _is_ours(request)
-    context: dict[str, object] = {"post": post, "path": escape_leading_slashes(request.get_full_path())}
-    if post:
+    context: dict[str, object] = {"path": address_of(request)}
+    if request.method == "POST" and _is_ours(request) and not _has_password(request):
         token = request.POST.get("csrfmiddlewaretoken", "")  # the page's own: Django's may not have been read yet
-        context |= {"typed": typed_in(request), "token": token, "secret": _has_password(request)}
+        context |= {"post": True, "typed": typed_in(request), "token": token}
     response = HttpResponse(render_to_string("503.html", context), status=503)
     response["Retry-After"] = str(RETRY_AFTER)
     return response
 
 
 def _is_ours(request: HttpRequest) -> bool:
-    """Whether no other site had this posted: what that put in is not offered to be sent again."""
-    ours = f"{request.scheme}://{request.get_host()}"
-    return request.headers.get("origin", ours) == ours
+    """Whether the browser says that a page of ours sent this: what another site sent is not offered to be sent again.
+
+    Django's own look at it may not have been taken yet.
+    """
+    headers, ours = request.headers, own_origin(request)
+    if ours is None:
+        return False
+    if "Origin" in headers:
+        return headers["Origin"] == ours
+    if "Sec-Fetch-Site" in headers:
+        return headers["Sec-Fetch-Site"] == "same-origin"
+    try:
+        referer = urlsplit(headers.get("Referer", ""))
+    except ValueError:
+        return False
+    return f"{referer.scheme}://{referer.netloc}" == ours
 
 
 def _has_password(request: HttpRequest) -> bool:

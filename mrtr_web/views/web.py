@@ -9,7 +9,7 @@ from typing import Any, Concatenate, ParamSpec, cast
 from django.contrib.auth.models import AbstractUser
 from django.contrib.auth.views import redirect_to_login
 from django.core.files.uploadedfile import UploadedFile
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.http import escape_leading_slashes
@@ -59,22 +59,28 @@ def signed_in(view: View[P]) -> Callable[Concatenate[Request, P], HttpResponse]:
     @functools.wraps(view)
     def guarded(request: Request, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         if request.visitor is not None and request.user.pk is not None:
-            with timezone.override(wizard.zone_of(request.user.pk)):
-                return view(request, *args, **kwargs)  # type: ignore[arg-type]
+            request.taken = True
+            try:
+                with timezone.override(wizard.zone_of(request.user.pk)):
+                    return view(request, *args, **kwargs)  # type: ignore[arg-type]
+            except Http404:
+                request.taken = False
+                raise
         if request.method == "POST":
             return lost_post(request, "signed_out")
-        return redirect_to_login(request.get_full_path())
+        return redirect_to_login(address_of(request))
 
     return cast(Callable[Concatenate[Request, P], HttpResponse], guarded)
 
 
+def address_of(request: HttpRequest) -> str:
+    """Path and query, as a link to this app: what begins with two slashes would lead to another one."""
+    return escape_leading_slashes(request.get_full_path())
+
+
 def lost_post(request: HttpRequest, reason: str) -> HttpResponse:
     """A post that could not be taken: says why, shows what was typed, offers to send it again."""
-    context: dict[str, Any] = {
-        "reason": reason,
-        "typed": typed_in(request),
-        "again": escape_leading_slashes(request.get_full_path()),
-    }
+    context: dict[str, Any] = {"reason": reason, "typed": typed_in(request), "again": address_of(request)}
     return render(request, "account/lost_post.html", context, status=403)
 
 

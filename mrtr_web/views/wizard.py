@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -89,8 +90,10 @@ def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
         context["progress"] = wizard.progress(request.visitor, row)
     if state is State.COMPLETED:
         context["result"] = results.show(record.result or {})
-    if row.pk in wizard.queued([row]):
+    sent = wizard.sent_at([row])
+    if None in sent.values():
         return render(request, "flows/queued.html", context | {"queued": True})
+    context["sent_at"] = sent.get(row.pk)
     return render(request, PAGES.get(state, "flows/over.html"), context)
 
 
@@ -141,11 +144,7 @@ def _not_used(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
 
 
 def _say_barred(request: SignedIn, barred: wizard.Barred) -> None:
-    if barred.why == "moved":
-        text = _("The address of this server was changed after you began. Nothing was sent; stop here and start again.")
-    else:
-        text = _("This server has been switched off for you. Nothing was sent; you can stop here.")
-    messages.error(request, text)
+    messages.error(request, render_to_string("flows/_trouble.html", {"code": barred.why}).strip())
 
 
 @posted
