@@ -6,6 +6,7 @@ from typing import Any
 
 from mrtr_web.models import Server
 from tests import servers
+from tests.person import Page, Person
 from tests.servers import Answer, Post, Recorder, Step
 
 LISTED = {
@@ -63,6 +64,13 @@ def desk(server: Server, *steps: Step, listings: dict[str, Any] = LISTED, port: 
 def tools(*entries: dict[str, Any]) -> dict[str, Any]:
     """Listings with these tools in place of `ask`."""
     return LISTED | {"tools/list": LISTED["tools/list"] | {"tools": list(entries)}}
+
+
+def start(person: Person, topic: str = "cheese") -> Page:
+    """Start the tool: the page that is there at once."""
+    person.get(TOOL)
+    person.fill("Topic", topic)
+    return person.press("Start")
 
 
 def calls(recorder: Recorder) -> list[Post]:

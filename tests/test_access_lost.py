@@ -1,24 +1,26 @@
 """Access that is lost while a flow is under way: nothing more is sent, by nobody, and what was typed is kept."""
 
 import time
+import uuid
 from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import Group, User
+from pytest_django import Settings
 
+from mrtr_web import ledger
+from mrtr_web.flow import Event
 from mrtr_web.models import Flow, Server
-from tests.desk import TOOL, asks, calls, desk, done, required
-from tests.person import Page, Person
-from tests.servers import Recorder, free_port, scripted
+from tests.desk import TOOL, always, asks, calls, desk, done, required, start
+from tests.person import BOUND, Page, Person
+from tests.servers import Answer, Recorder, free_port, scripted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Loss = Callable[[Server, User], object]
 
 
 def begin(person: Person) -> Page:
-    person.get(TOOL)
-    person.fill("Topic", "cheese")
-    person.press("Start")
+    start(person)
     return person.until("waiting", "unsent", "not_yet")
 
 
@@ -141,3 +143,36 @@ def test_answers_to_a_server_that_was_deleted_are_given_back(person: Person, ser
         assert (page.status, "may have been removed" in page.text) == (404, True)
         assert "typed with care" in page.response.text
         assert len(calls(recorder)) == 1
+
+
+@pytest.mark.parametrize(
+    ("lose", "words"),
+    [
+        (switch_off, "switched off for you"),
+        (leave_the_group, "switched off for you"),
+        (lock_out, ""),
+        (move_away, "was changed"),
+    ],
+)
+def test_what_waits_for_its_turn_is_not_sent(
+    person: Person, server: Server, alice: User, lose: Loss, words: str, settings: Settings
+) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"legs_per_server": 1})
+    only_for_a_group(server, alice)
+    with desk(server, always(Answer(b": x\n\n", 200, {"content-type": "text/event-stream"}, "hang"))) as recorder:
+        paths = []
+        for _ in range(2):
+            person.get(TOOL)
+            person.fill("Topic", "cheese")
+            paths.append(person.press("Start").path)
+        lose(server, alice)
+        assert ledger.move(uuid.UUID(paths[0].split("/")[2]), Event.STOPPED)
+        end = time.monotonic() + BOUND
+        while Flow.objects.filter(state="running").exists():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert len(calls(recorder)) == 1
+        assert Flow.objects.get(state="unsent").outcome == ("moved" if lose is move_away else "switched_off")
+        if words:
+            page = person.get(paths[1])
+            assert (page.state, words in page.text, "safely send it again" in page.text) == ("unsent", True, False)

@@ -14,9 +14,9 @@ from mrtr_web import live
 from mrtr_web.models import Flow, Server, Session
 from mrtr_web.sessions import end_session
 from mrtr_web.sockets import MOST
-from tests.desk import TOOL, asks, calls, desk
+from tests.desk import asks, calls, desk, start
 from tests.hints import listening, refusal
-from tests.person import BOUND, Page, Person
+from tests.person import BOUND, Person
 from tests.servers import Answer, Post, events
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -28,12 +28,6 @@ def told(post: Post, *params: dict[str, Any]) -> Answer:
     token = {"progressToken": post.params["_meta"]["progressToken"]}
     notes = [{"jsonrpc": "2.0", "method": "notifications/progress", "params": token | each} for each in params]
     return events(*notes, then="hang", prefix=": hello\n\n")
-
-
-def begin(person: Person, topic: str = "cheese") -> Page:
-    person.get(TOOL)
-    person.fill("Topic", topic)
-    return person.press("Start")
 
 
 def of_progress(progress: float, total: float | None = None, message: str | None = None) -> dict[str, Any]:
@@ -70,7 +64,7 @@ def test_what_is_no_hint_is_not_taken_from_other_processes(message: Any) -> None
 
 def test_only_the_owner_and_only_from_this_site(person: Person, server: Server, bob: User) -> None:
     with desk(server, asks()), Person(person.base) as other:
-        begin(person)
+        start(person)
         person.until("waiting")
         port = person.base.rpartition(":")[2]
         for origin in (None, "null", "https://evil.example", "http://127.0.0.1:9", f"https://127.0.0.1:{port}"):
@@ -92,7 +86,7 @@ def test_only_the_owner_and_only_from_this_site(person: Person, server: Server, 
 
 def test_a_listener_does_not_count_as_activity(person: Person, server: Server) -> None:
     with desk(server, asks()):
-        begin(person)
+        start(person)
         person.until("waiting")
         before = Session.objects.values().get()
         with listening(person):
@@ -106,7 +100,7 @@ def test_the_wire_carries_progress_and_hints_and_nothing_else(person: Person, se
     notes += [{"progress": 3 + n / 10_000, "total": "x"} for n in range(1, 5_000)]
     notes += [of_progress(3.75, 4, "almost\u202e\n there" + "e" * 500), of_progress(2, 4, "canary-back")]
     with desk(server, asks("canary-state", "canary-question"), lambda post: told(post, *notes)) as recorder:
-        begin(person, "canary-argument")
+        start(person, "canary-argument")
         person.until("waiting")
         person.fill("Name", "canary-answer")
         person.press("Send")
@@ -133,7 +127,7 @@ def test_the_wire_carries_progress_and_hints_and_nothing_else(person: Person, se
 
 def test_who_comes_in_the_middle_sees_where_it_is(person: Person, server: Server) -> None:
     with desk(server, lambda post: told(post, of_progress(2, 5, "two of five"))):
-        begin(person)
+        start(person)
         with listening(person, "running.0") as ear:
             assert ear.next() == of_progress(2, 5, "two of five")
             with listening(person, "running.0") as late:
@@ -146,7 +140,7 @@ def test_who_comes_in_the_middle_sees_where_it_is(person: Person, server: Server
 
 def test_another_browser_of_the_person_gets_numbers_without_words(person: Person, server: Server) -> None:
     with desk(server, lambda post: told(post, of_progress(2, 5, "canary-words"))), Person(person.base) as elsewhere:
-        begin(person)
+        start(person)
         with listening(person, "running.0") as ear:
             assert ear.next()["message"] == "canary-words"
         elsewhere.sign_in("alice")
@@ -159,7 +153,7 @@ def test_another_browser_of_the_person_gets_numbers_without_words(person: Person
 
 def test_the_socket_goes_with_the_session(person: Person, server: Server) -> None:
     with desk(server, asks()):
-        begin(person)
+        start(person)
         person.until("waiting")
         with listening(person, "waiting.1") as ear:
             end_session(Session.objects.get().pk)
@@ -169,7 +163,7 @@ def test_the_socket_goes_with_the_session(person: Person, server: Server) -> Non
 
 def test_a_page_that_talks_is_shown_out(person: Person, server: Server) -> None:
     with desk(server, asks()):
-        begin(person)
+        start(person)
         person.until("waiting")
         with listening(person, "waiting.1") as ear:
             ear.connection.send("canary")
@@ -178,7 +172,7 @@ def test_a_page_that_talks_is_shown_out(person: Person, server: Server) -> None:
 
 def test_a_person_has_so_many_sockets_and_no_more(person: Person, server: Server) -> None:
     with desk(server, asks()):
-        begin(person)
+        start(person)
         person.until("waiting")
         with contextlib.ExitStack() as stack:
             for _ in range(MOST):
@@ -191,7 +185,7 @@ def test_a_person_has_so_many_sockets_and_no_more(person: Person, server: Server
 
 def test_a_flow_that_waits_says_nothing(person: Person, server: Server) -> None:
     with desk(server, asks()) as recorder:
-        begin(person)
+        start(person)
         person.until("waiting")
         with listening(person, "waiting.1") as ear:
             assert ear.is_silent(1.2)

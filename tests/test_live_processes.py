@@ -8,11 +8,11 @@ import redis
 from django.contrib.auth.models import User
 
 from mrtr_web.models import Flow, Server
-from tests.desk import asks, desk
+from tests.desk import asks, desk, start
 from tests.hints import Redis, listening, running_redis
 from tests.person import BOUND, Person
 from tests.processes import Process, serving
-from tests.test_live import begin, of_progress, told
+from tests.test_live import of_progress, told
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SLOW_BEAT = {"MRTR_HEARTBEAT": "60", "MRTR_LEASE": "120"}
@@ -41,7 +41,7 @@ def test_stop_in_one_process_closes_the_stream_of_the_other(alice: User, server:
         environ = SLOW_BEAT | {"REDIS_URL": broker.url}
         with serving(tmp_path, **environ) as one, serving(tmp_path, **environ) as two, Person(one.base) as person:
             person.sign_in("alice")
-            begin(person, "canary-argument")
+            start(person, "canary-argument")
             with at(two, person) as elsewhere, listening(elsewhere, "running.0") as ear:
                 assert ear.next() == of_progress(1, 4, "canary-words")
                 elsewhere.press("Stop")
@@ -68,7 +68,7 @@ def test_without_redis_the_other_process_is_told_by_the_next_heartbeat(
         Person(one.base) as person,
     ):
         person.sign_in("alice")
-        begin(person)
+        start(person)
         with at(two, person) as elsewhere, listening(elsewhere, "running.0") as ear:
             assert ear.is_silent(0.6)
             person.press("Stop")
@@ -83,7 +83,7 @@ def test_a_process_ends_though_a_leg_outlives_its_time(alice: User, server: Serv
         with serving(tmp_path, **environ) as one, Person(one.base) as person:
             person.sign_in("alice")
             for _ in range(5):
-                begin(person)
+                start(person)
             one.handle.terminate()
             one.handle.wait(6)  # raises where it takes longer
     assert {flow.state for flow in Flow.objects.all()} == {"unknown"}
@@ -107,7 +107,7 @@ def test_pages_work_while_redis_is_away_and_hints_come_back(alice: User, server:
         environ = SLOW_BEAT | {"REDIS_URL": broker.url}
         with serving(tmp_path, **environ) as one, serving(tmp_path, **environ) as two, Person(one.base) as person:
             person.sign_in("alice")
-            begin(person)
+            start(person)
             person.until("waiting")
             with at(two, person) as elsewhere, listening(elsewhere, "waiting.1") as ear:
                 broker.stop()

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from mrtr_web import wizard
 from mrtr_web.models import Finding, Flow, SealedRecord, Server, Session
 from mrtr_web.sessions import end_session
-from tests.desk import LISTED, TOOL, always, asks, calls, desk, done, required, tools
+from tests.desk import LISTED, TOOL, always, asks, calls, desk, done, required, start, tools
 from tests.person import BOUND, Page, Person
 from tests.servers import Answer, Step, error, free_port, html, raw_json, result
 
@@ -18,9 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def begin(person: Person, topic: str = "cheese") -> Page:
-    person.get(TOOL)
-    person.fill("Topic", topic)
-    person.press("Start")
+    start(person, topic)
     return person.until("waiting", "completed", "failed", "unsent", "unknown", "not_yet")
 
 

@@ -7,15 +7,18 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection
 
 from mrtr_web.models import Flow, Leg, Server
 from tests import booking
-from tests.desk import TOOL, always, asks, calls, desk, done
+from tests.desk import always, asks, calls, desk, done, start
+from tests.hints import listening
 from tests.person import BOUND, Page, Person
 from tests.processes import Process, serving
 from tests.servers import Answer, Post, Recorder, Step, error, html
+from tests.test_live import of_progress, told
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -74,12 +77,6 @@ def test_each_round_is_served_by_the_other_process(alice: User, demo: Recorder, 
         assert Flow.objects.get().outcome == "done"
 
 
-def begin(person: Person, topic: str = "cheese") -> Page:
-    person.get(TOOL)
-    person.fill("Topic", topic)
-    return person.press("Start")
-
-
 def test_a_killed_process_leaves_unknown_and_the_other_sends_again(alice: User, server: Server, tmp_path: Path) -> None:
     """M12: exactly one call until the person decides."""
     hang = Answer(b": still working\n\n", 200, {"content-type": "text/event-stream"}, "hang")
@@ -87,7 +84,7 @@ def test_a_killed_process_leaves_unknown_and_the_other_sends_again(alice: User, 
     with desk(server, asks(), always(hang), done()) as recorder, serving(tmp_path, **fast) as two:
         with serving(tmp_path, **fast) as one, Person(one.base) as person:
             person.sign_in("alice")
-            begin(person)
+            start(person)
             person.until("waiting")
             person.fill("Name", "Ada")
             person.press("Send")
@@ -107,7 +104,7 @@ def test_a_killed_process_leaves_unknown_and_the_other_sends_again(alice: User, 
 def test_a_stopped_process_lets_its_leg_finish(alice: User, server: Server, tmp_path: Path) -> None:
     with desk(server, asks(), _slowly(done())), serving(tmp_path) as one, Person(one.base) as person:
         person.sign_in("alice")
-        begin(person)
+        start(person)
         person.until("waiting")
         person.fill("Name", "Ada")
         person.press("Send")
@@ -132,11 +129,15 @@ CANARIES = {
     "question": "canary-question-3b8",
     "result": "canary-result-1f6",
     "trouble": "canary-trouble-8a0",
+    "progress": "canary-progress-2d3",
 }
 
 
 def test_no_content_is_left_anywhere(alice: User, server: Server, tmp_path: Path) -> None:
-    """Arguments, answers, state, questions, results and errors: not in the database, not in logs at DEBUG."""
+    """Arguments, answers, state, questions, results, progress, errors: not in the database, not in logs at DEBUG.
+
+    Keys of browsers are not in logs either.
+    """
     name = {"type": "string", "title": "Name", "maxLength": 40}
     ask = asks(CANARIES["state"], CANARIES["question"], name=name)
     script: list[Step | Answer] = [
@@ -154,18 +155,24 @@ def test_no_content_is_left_anywhere(alice: User, server: Server, tmp_path: Path
         Person(one.base) as person,
     ):
         person.sign_in("alice")
-        shown = "".join(_one_flow(person) for _ in range(6))
+        shown = "".join(_one_flow(person) for _ in range(6)) + _one_socket(person, server)
+        cookies = dict(person.client.cookies)
+        assert settings.KEY_COOKIE_NAME in cookies and settings.SESSION_COOKIE_NAME in cookies
         assert all(canary in shown for canary in CANARIES.values())
         _scan(one)
         person.get("/flows/")
         person.press("Sign out")
         _scan(one)
     _scan(one)
+    log = one.log.read_text()
+    assert '"WebSocket /ws/flows/' in log
+    assert [name for name, value in cookies.items() if value in log] == []
+    assert "?seen=" not in log
 
 
 def _one_flow(person: Person) -> str:
     """One flow through all its pages, a bad answer first; the text of all of them."""
-    pages = [begin(person, CANARIES["argument"]), person.until("waiting")]
+    pages = [start(person, CANARIES["argument"]), person.until("waiting")]
     person.fill("Name", CANARIES["answer"] * 3)
     pages.append(person.press("Send"))
     assert person.page.status == 422
@@ -176,6 +183,16 @@ def _one_flow(person: Person) -> str:
     if Leg.objects.filter(outcome="server_error").exists() and person.page.state == "unknown":
         pages += [person.press("Send again"), person.until("completed", "failed", "unknown")]
     return "".join(page.response.text for page in pages)
+
+
+def _one_socket(person: Person, server: Server) -> str:
+    """A flow that is told of progress on its socket, then stopped; what was told."""
+    with desk(server, lambda post: told(post, of_progress(1, 4, CANARIES["progress"]))):
+        start(person)
+        with listening(person, "running.0") as ear:
+            said = str(ear.next()["message"])
+        person.press("Stop")
+    return said
 
 
 def _scan(process: Process) -> None:

@@ -3,23 +3,27 @@
 import asyncio
 import contextlib
 import functools
+import re
 import signal
 import socket
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 from pytest_django import Settings
 
+from mrtr_web.connections import LINGER
 from mrtr_web.models import Flow, Leg, Server
 from mrtr_web.turns import Turns
-from tests.desk import TOOL, always, asks, calls, desk, done
+from tests.desk import TOOL, always, asks, calls, desk, done, start
 from tests.person import BOUND, Person
 from tests.processes import listening, serving
 from tests.servers import Answer
@@ -101,10 +105,17 @@ def _until(happened: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def _begin(person: Person) -> None:
-    person.get(TOOL)
-    person.fill("Topic", "cheese")
-    person.press("Start")
+def _received(connection: socket.socket, end: bytes) -> bytes:
+    """What came, up to an end of it or of the connection."""
+    found = b""
+    while not found.endswith(end) and (more := connection.recv(65536)):
+        found += more
+    return found
+
+
+def _one_sent_one_waiting(person: Person) -> tuple[str, str]:
+    """Two flows at a server that takes one leg at a time: their pages."""
+    return start(person).path, start(person).path
 
 
 def test_a_request_that_arrives_while_the_process_stops_is_answered(tmp_path: Path) -> None:
@@ -119,12 +130,7 @@ def test_a_request_that_arrives_while_the_process_stops_is_answered(tmp_path: Pa
         ):
             half.sendall(ask)
             idle.sendall(ask + b"\r\n")
-            answer = b""
-            while not answer.endswith(b"\r\n\r\nok"):
-                received = idle.recv(65536)
-                assert received, answer
-                answer += received
-            assert answer.startswith(b"HTTP/1.1 200")
+            assert _received(idle, b"ok").startswith(b"HTTP/1.1 200")
             process.handle.send_signal(signal.SIGTERM)
             _until(lambda: b"Shutting down" in process.log.read_bytes())
             stuck.sendall(ask)  # and no end of it: this must not hold the process
@@ -136,14 +142,45 @@ def test_a_request_that_arrives_while_the_process_stops_is_answered(tmp_path: Pa
             assert process.handle.wait(4) == -signal.SIGTERM
 
 
+UPGRADE = (
+    b"GET /ws/flows/00000000-0000-4000-8000-000000000000/ HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
+    b"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+)
+HALF = b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n"
+
+
+def test_nobody_holds_a_stopping_process(tmp_path: Path) -> None:
+    """A byte, half a request or a handshake on connections that were idle; the last gets an answer."""
+    with serving(tmp_path) as process, contextlib.ExitStack() as stack:
+        host, port = process.base.removeprefix("http://").split(":")
+        ask = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        connections = [
+            stack.enter_context(socket.create_connection((host, int(port)), timeout=BOUND)) for _ in range(3)
+        ]
+        for connection in connections:
+            connection.sendall(ask)
+            assert _received(connection, b"ok").startswith(b"HTTP/1.1 200")
+        process.handle.send_signal(signal.SIGTERM)
+        _until(lambda: b"Shutting down" in process.log.read_bytes())
+        start = time.monotonic()
+        for connection, sent in zip(connections, (b"G", HALF, UPGRADE), strict=True):
+            connection.sendall(sent)
+        answers = [b"".join(iter(functools.partial(each.recv, 65536), b"")) for each in connections]
+        assert answers[:2] == [b"", b""]
+        assert answers[2].startswith(b"HTTP/1.1 503 ") and b"connection: close" in answers[2].lower()
+        assert process.handle.wait(BOUND) == -signal.SIGTERM
+        assert time.monotonic() - start < 2 * LINGER
+        assert "timeout graceful shutdown exceeded" not in process.log.read_text()
+
+
 def test_a_stopped_process_marks_what_it_could_not_finish(alice: User, server: Server, tmp_path: Path) -> None:
     """One leg is with the server and one still waits for its turn: unknown, and not sent."""
     limits = {"MRTR_DRAIN_TIMEOUT": "0.3", "MRTR_LEGS_PER_SERVER": "1"}
     with desk(server, HANG) as recorder, serving(tmp_path, **limits) as process, Person(process.base) as person:
         person.client.cookies.update(cookies_of(alice))
-        _begin(person)
+        start(person)
         assert person.page.state == "running"
-        _begin(person)
+        start(person)
         assert "Waiting for its turn" in person.page.text
         process.handle.send_signal(signal.SIGTERM)
         process.handle.wait(BOUND)
@@ -157,11 +194,8 @@ def test_whoever_waits_for_a_turn_keeps_the_lease_and_can_stop(
 ) -> None:
     settings.CONFIG = settings.CONFIG.model_copy(update={"legs_per_server": 1, "heartbeat": 0.2, "lease": 0.5})
     with desk(server, HANG, asks()) as recorder:
-        _begin(person)
-        hanging = person.page.path
-        _begin(person)
-        queued = person.page.path
-        _begin(person)
+        hanging, queued = _one_sent_one_waiting(person)
+        start(person)
         stopped = person.page.path
         assert 'data-poll="queued"' in person.page.response.text
         person.press("Stop this request")
@@ -170,7 +204,11 @@ def test_whoever_waits_for_a_turn_keeps_the_lease_and_can_stop(
         assert ("Waiting for its turn" in person.page.text, person.page.state) == (True, "running")
         person.get("/flows/")
         assert [person.page.text.count(tag) for tag in ("With the server", "Waiting for its turn")] == [1, 1]
+        Flow.objects.filter(pk=hanging.split("/")[2]).update(changed_at=timezone.now() - timedelta(hours=2))
         person.get(hanging)
+        assert re.search(r'data-elapsed="\d\d?"', person.page.response.text), (
+            "its turn came long after it was asked for"
+        )
         person.press("Stop this request")
         person.get(queued)
         person.until("waiting")
@@ -190,10 +228,7 @@ def test_what_may_not_be_sent_any_more_when_its_turn_comes_is_not_sent(
 ) -> None:
     settings.CONFIG = settings.CONFIG.model_copy(update={"legs_per_server": 1, "heartbeat": 0.2, "lease": 0.5})
     with desk(server, HANG, asks()) as recorder:
-        _begin(person)
-        hanging = person.page.path
-        _begin(person)
-        queued = person.page.path
+        hanging, queued = _one_sent_one_waiting(person)
         Server.objects.filter(pk=server.pk).update(**change)
         person.get(hanging)
         person.press("Stop this request")
@@ -231,3 +266,31 @@ def test_people_take_turns() -> None:
     order = asyncio.run(scene())
     assert len(order) == 102
     assert set(order[:6]) == {1, 2, 3}
+
+
+@pytest.mark.parametrize(("limit", "share"), [(1, 1), (2, 1), (3, 2), (4, 2), (64, 32)])
+def test_nobody_holds_more_than_half_of_the_places(limit: int, share: int) -> None:
+    """Whoever comes later finds one, however long the legs of another hang."""
+
+    async def scene() -> tuple[int, bool]:
+        turns = Turns()
+        with contextlib.ExitStack() as held:
+            hanging = [held.enter_context(turns.place(1, 7, limit)) for _ in range(limit * 2)]
+            other = held.enter_context(turns.place(1, 8, limit))
+            return sum(turn.done() for turn in hanging), other.done()
+
+    assert asyncio.run(scene()) == (share, limit > 1)
+
+
+def test_whoever_leaves_the_queue_does_not_cost_others_their_turn() -> None:
+    async def scene() -> tuple[bool, bool]:
+        turns = Turns()
+        with contextlib.ExitStack() as out, contextlib.ExitStack() as left, contextlib.ExitStack() as held:
+            out.enter_context(turns.place(1, 9, 1))
+            left.enter_context(turns.place(1, 1, 1))
+            first, second = (held.enter_context(turns.place(1, person, 1)) for person in (1, 2))
+            left.close()
+            out.close()
+            return first.done(), second.done()
+
+    assert asyncio.run(scene()) == (True, False)

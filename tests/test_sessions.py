@@ -265,6 +265,37 @@ def test_what_another_site_posts_is_not_activity(alice: User) -> None:
     assert Session.objects.get().seen_at == long_ago
 
 
+NOWHERE = "00000000-0000-4000-8000-000000000000"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("post", "/accounts/session/", 403),
+        ("post", f"/flows/{NOWHERE}/stop/", 403),
+        ("get", "/nowhere/", 404),
+        ("get", f"/flows/{NOWHERE}/", 404),
+        ("get", "/healthz", 200),
+        ("get", "/readyz", 200),
+    ],
+)
+def test_what_is_refused_or_no_page_is_not_activity(alice: User, method: str, path: str, status: int) -> None:
+    client = signed_in(alice)
+    client.handler.enforce_csrf_checks = True
+    long_ago = seen(239)
+    answer = client.generic(method.upper(), path, headers={"origin": "https://evil.example"})
+    assert (answer.status_code, Session.objects.get().seen_at) == (status, long_ago)
+    assert 'data-seconds="14400"' not in answer.content.decode()
+
+
+def test_work_in_the_admin_is_activity(alice: User) -> None:
+    User.objects.update(is_staff=True, is_superuser=True)
+    client = signed_in(alice)
+    long_ago = seen(10)
+    assert client.get("/admin/").status_code == 200
+    assert Session.objects.get().seen_at > long_ago
+
+
 def test_activity_never_outlives_the_absolute_end(alice: User) -> None:
     client = signed_in(alice)
     seen(10)

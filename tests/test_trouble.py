@@ -1,5 +1,6 @@
 """The database is away or locked: nothing typed is lost, no answer of a server is lost, and pages say what is."""
 
+import asyncio
 import concurrent.futures
 import contextlib
 import html
@@ -10,8 +11,10 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -21,12 +24,14 @@ from django.db import OperationalError, connection, connections
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import clear_url_caches, path
+from pytest_django import Settings
 
-from mrtr_web import ledger
+from mrtr_web import ledger, relay
 from mrtr_web.flow import Event
 from mrtr_web.models import Flow, Server, Session
+from mrtr_web.runner import Job, Runner, threaded
 from mrtr_web.views import trouble, web
-from tests.desk import TOOL, asks, calls, desk, done
+from tests.desk import TOOL, asks, calls, desk, done, required, start
 from tests.person import Page, Person
 from tests.postgres import needs_postgres, own_postgres
 from tests.processes import BASE, serving
@@ -43,7 +48,8 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
     if connection.vendor != "sqlite":
         pytest.skip("locks of whole databases are SQLite's")
     monkeypatch.setitem(connections["default"].settings_dict["OPTIONS"], "timeout", 0.3)
-    with contextlib.closing(sqlite3.connect(str(connection.settings_dict["NAME"]), isolation_level=None)) as holder:
+    name = str(connection.settings_dict["NAME"])
+    with contextlib.closing(sqlite3.connect(name, isolation_level=None, check_same_thread=False)) as holder:
         yield holder
 
 
@@ -51,9 +57,7 @@ def test_a_post_that_met_a_locked_database_is_sent_again_from_its_page(
     person: Person, server: Server, impatient: sqlite3.Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
     with desk(server, asks(), done()) as recorder:
-        person.get(TOOL)
-        person.fill("Topic", "cheese")
-        person.press("Start")
+        start(person)
         person.until("waiting")
         person.fill("Name", CANARY)
         impatient.execute("BEGIN IMMEDIATE")
@@ -86,13 +90,69 @@ def test_an_answer_that_met_a_locked_database_is_written_later(
 
     name = str(connection.settings_dict["NAME"])
     with desk(server, locking), contextlib.closing(sqlite3.connect(name, 1, 0, None, False)) as held:
-        person.get(TOOL)
-        person.fill("Topic", "cheese")
-        person.press("Start")
+        start(person)
         assert answered.wait(BOUND)
         assert person.page.state == "running"
         held.execute("ROLLBACK")
         person.until("completed")
+
+
+def test_a_chain_goes_on_after_a_short_trouble(
+    person: Person, server: Server, impatient: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database is locked when the next call to a server that asked to be called again is claimed."""
+    claimed = threading.Event()
+    claim = ledger.claim
+
+    def locked(*args: Any, **kwargs: Any) -> Any:
+        if not claimed.is_set():
+            impatient.execute("BEGIN IMMEDIATE")
+            claimed.set()
+        return claim(*args, **kwargs)
+
+    monkeypatch.setattr(ledger, "claim", locked)
+    with desk(server, required(None, "wait"), done()):
+        start(person)
+        assert claimed.wait(BOUND)
+        threading.Event().wait(0.5)  # longer than the app waits for a lock
+        impatient.execute("ROLLBACK")
+        person.until("completed")
+
+
+def test_stopping_is_bounded_while_the_database_is_locked(
+    alice: User, server: Server, settings: Settings, impatient: sqlite3.Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Ten legs, each of which would wait 0.3 s for the lock."""
+    settings.CONFIG = settings.CONFIG.model_copy(update={"legs_per_server": 1})
+    cookies_of(alice)
+    session = Session.objects.get().pk
+    called = threading.Event()
+
+    def hang(post: Post) -> Answer:
+        called.set()
+        return Answer(b": still working\n\n", 200, {"content-type": "text/event-stream"}, "hang")
+
+    async def scene(endpoint: relay.Endpoint) -> float:
+        runner, call = Runner(), relay.Call("tools/call", {"name": "ask"}, {})
+        runner.start()
+        for _ in range(10):
+            row = Flow(user=alice, server=server, method="tools/call", name="t")
+            leg = await threaded(lambda row=row: ledger.begin(row, session=session, sealed=b"0", lease=20))
+            assert leg is not None
+            job = Job(row.pk, leg, server.pk, alice.pk, endpoint, call, lambda outcome: None, str.encode)
+            runner.launch(job)
+        assert await asyncio.to_thread(called.wait, BOUND)
+        impatient.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        await runner.drain(0)
+        took = time.monotonic() - began
+        impatient.execute("ROLLBACK")
+        return took
+
+    with desk(server, hang):
+        endpoint = relay.Endpoint(Server.objects.get().url, {}, True)
+        assert asyncio.run(scene(endpoint)) < 1.5
+    assert caplog.text.count("legs could not be marked") == 1
 
 
 def test_a_flow_given_up_as_unknown_is_not_sent_after_all(alice: User, server: Server) -> None:
@@ -138,23 +198,53 @@ def test_a_password_is_not_given_back(person: Person, impatient: sqlite3.Connect
     assert person.page.link("Try again") == "/accounts/login/"
 
 
+OWN = "http://testserver"
+FOREIGN = "https://evil.example"
+
+
 @pytest.mark.parametrize(
     ("headers", "given_back"),
     [
-        ({}, True),
-        ({"Origin": "http://testserver"}, True),
-        ({"Origin": "http://evil.example"}, False),
+        ({"Origin": OWN}, True),
+        ({"Origin": FOREIGN, "Sec-Fetch-Site": "same-origin", "Referer": f"{OWN}/"}, False),
+        ({"Origin": f"{OWN}:81"}, False),
         ({"Origin": "null"}, False),
+        ({"Sec-Fetch-Site": "same-origin"}, True),
+        ({"Sec-Fetch-Site": "same-site", "Referer": f"{OWN}/"}, False),
+        ({"Referer": f"{OWN}/flows/"}, True),
+        ({"Referer": f"{OWN}.evil.example/"}, False),
+        ({"Referer": "http://["}, False),
+        ({"Origin": OWN, "Host": "evil.example"}, False),
+        ({}, False),
     ],
 )
-def test_what_another_site_posted_is_not_given_back(headers: dict[str, str], given_back: bool) -> None:
-    request = RequestFactory().post("//evil.example/steal", {"s0-f0": "typed-words"}, headers=headers)
+def test_only_what_a_page_of_ours_sent_is_given_back(headers: dict[str, str], given_back: bool) -> None:
+    answer = _away("/flows/", {"name": CANARY}, headers)
+    shown = answer.content.decode()
+    assert (answer.status_code, CANARY in shown, "Send again" in shown) == (503, given_back, given_back)
+
+
+@pytest.mark.parametrize("data", [None, {"name": CANARY}])
+def test_a_page_of_trouble_leads_to_this_app_only(data: dict[str, str] | None) -> None:
+    shown = _away("//evil.example/steal?x=1", data, {"Origin": OWN}).content.decode()
+    assert '="/%2Fevil.example/steal?x=1"' in shown
+    assert '="//' not in shown
+
+
+def test_a_lost_post_is_sent_again_to_this_app_only() -> None:
+    request = RequestFactory().post("/", {"name": CANARY})
+    request.path = "//evil.example/"
+    assert 'action="/%2Fevil.example/"' in web.lost_post(request, "stale").content.decode()
+
+
+def _away(address: str, data: dict[str, str] | None, headers: dict[str, str]) -> HttpResponse:
+    factory = RequestFactory(headers=headers)
+    request = factory.get("/") if data is None else factory.post("/", data)
+    request.path, _, request.META["QUERY_STRING"] = address.partition("?")
     try:
-        raise OperationalError
+        raise OperationalError(CANARY)
     except OperationalError:
-        page = trouble.broken(request).content.decode()
-    assert ("typed-words" in page) is given_back
-    assert '="//' not in page
+        return trouble.broken(request)
 
 
 def test_an_uploaded_file_can_be_read_twice() -> None:
@@ -197,9 +287,7 @@ def test_a_database_that_goes_and_comes_back_costs_nobody_anything(server: Serve
         with serving(tmp_path, DATABASE_URL=postgres.url, **quick) as process, Person(process.base) as person:
             cookies = json.loads(made.stdout)
             person.client.cookies.update(cookies)
-            person.get(TOOL)
-            person.fill("Topic", "cheese")
-            person.press("Start")
+            start(person)
             person.until("waiting")
             person.fill("Name", CANARY)
             person.press("Send")
