@@ -70,6 +70,7 @@ class Watched:
 
     def check(self) -> None:
         """No trouble so far, nothing wider than the screen, and axe has nothing to say."""
+        self.page.wait_for_load_state()  # a page that was only just arrived at has no document yet
         assert self.trouble == [], self.trouble
         width = self.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert width[0] <= width[1], f"{self.page.url} is {width[0]} wide"
