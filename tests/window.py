@@ -83,9 +83,9 @@ class Watched:
 
     def check_refused(self) -> None:
         """The page is a refusal: its errors come first, and have the focus."""
+        expect(self.page.get_by_role("heading", name="There is a problem")).to_be_visible()
         self.check()
         assert self.page.title().startswith("Error")
-        expect(self.page.get_by_role("heading", name="There is a problem")).to_be_visible()
         if self.scripts:
             expect(self.page.locator("[data-errors]")).to_be_focused()
 
