@@ -13,6 +13,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from tests.person import Person
 from tests.servers import BOUND, free_port
+from tests.visitors import cookie_header
 
 
 class Ear:
@@ -58,7 +59,7 @@ def listening(person: Person, seen: str = "", **changes: Any) -> Iterator[Ear]:
     base = changes.get("base", person.base)
     path = changes.get("path", f"/ws{person.page.path}")
     cookies = changes.get("cookies", dict(person.client.cookies))
-    headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())} | changes.get("headers", {})
+    headers = {"Cookie": cookie_header(cookies)} | changes.get("headers", {})
     url = f"{base.replace('http', 'ws')}{path}?seen={seen}"
     with connect(
         url, origin=changes.get("origin", base), additional_headers=headers, open_timeout=BOUND, proxy=None

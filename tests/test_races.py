@@ -15,6 +15,7 @@ from django.conf import settings
 from mrtr_web.models import Flow, Leg, Server
 from tests.desk import TOOL, asks, calls, desk, done
 from tests.person import BOUND, Person
+from tests.visitors import cookie_header
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,16 +32,13 @@ def at_once(number: int, work: Callable[[int], object]) -> None:
         list(pool.map(one, range(number)))
 
 
-def cookie_header(person: Person) -> str:
-    return "; ".join(f"{name}={value}" for name, value in person.client.cookies.items())
-
-
 def post_raw(person: Person, path: str, data: dict[str, list[str]], *, drop: bool = False) -> int:
     """One POST over a socket of its own; with `drop` the client hangs up as soon as it has sent it."""
     body = urlencode(data, doseq=True).encode()
     host = person.base.removeprefix("http://")
     head = (
-        f"POST {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: {person.base}\r\nCookie: {cookie_header(person)}\r\n"
+        f"POST {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: {person.base}\r\n"
+        f"Cookie: {cookie_header(person.client.cookies)}\r\n"
         f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
     name, port = host.split(":")
@@ -136,7 +134,7 @@ def test_a_post_that_broke_off_is_not_carried_out(person: Person, server: Server
         body = urlencode(form.data(), doseq=True).encode()
         head = (
             f"POST {action} HTTP/1.1\r\nHost: {person.base.removeprefix('http://')}\r\nOrigin: {person.base}\r\n"
-            f"Cookie: {cookie_header(person)}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+            f"Cookie: {cookie_header(person.client.cookies)}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
             f"Content-Length: {len(body)}\r\n\r\n"
         )
         host, port = person.base.removeprefix("http://").split(":")

@@ -1,7 +1,8 @@
-"""People who are signed in already: the cookies of a session, without the slow hash of a password."""
+"""The cookies of a session: of people who are signed in already, and as a browser sends them."""
 
 import secrets
 from base64 import urlsafe_b64encode
+from collections.abc import Mapping
 
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -11,7 +12,7 @@ from mrtr_web.sessions import SessionStore
 
 
 def cookies_of(user: User) -> dict[str, str]:
-    """A new session of this person's, as a browser holds it."""
+    """A new session of this person's, as a browser holds it: without the slow hash of a password."""
     secret = secrets.token_bytes(32)
     store = SessionStore()
     store[SESSION_KEY] = str(user.pk)
@@ -22,3 +23,8 @@ def cookies_of(user: User) -> dict[str, str]:
     assert store.session_key is not None
     key = urlsafe_b64encode(secret).decode()
     return {settings.SESSION_COOKIE_NAME: store.session_key, settings.KEY_COOKIE_NAME: key}
+
+
+def cookie_header(cookies: Mapping[str, str]) -> str:
+    """The value of the header that a browser sends them in."""
+    return "; ".join(f"{name}={value}" for name, value in cookies.items())

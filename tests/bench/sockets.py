@@ -5,14 +5,13 @@ import contextlib
 import os
 from pathlib import Path
 
-from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from websockets.asyncio.client import connect
 
 from mrtr_web import sockets
 from mrtr_web.models import Flow, Server
-from tests.person import Person
 from tests.processes import Process, serving
+from tests.visitors import cookie_header, cookies_of
 
 PAGES = 500
 REST = "unknown.0"
@@ -20,17 +19,13 @@ REST = "unknown.0"
 
 
 def run(folder: Path, server: Server) -> None:
-    password = make_password("the same for all")
-    people = [User.objects.create(username=f"p{n}", password=password) for n in range(PAGES // sockets.MOST)]
+    people = [User.objects.create(username=f"p{n}") for n in range(PAGES // sockets.MOST)]
     for seen in (REST, "other.0"):
-        with serving(folder) as process, contextlib.ExitStack() as stack:
+        with serving(folder) as process:
             pages = []
             for user in people:
-                person = stack.enter_context(Person(process.base))
-                person.get("/accounts/login/")
-                person.press("Sign in", {"username": user.username, "password": "the same for all"})
                 flow = Flow.objects.create(user=user, server=server, method="tools/call", state="unknown")
-                cookies = "; ".join(f"{name}={value}" for name, value in person.client.cookies.items())
+                cookies = cookie_header(cookies_of(user))
                 pages += [(f"/ws/flows/{flow.pk}/", cookies)] * sockets.MOST
             asyncio.run(_open(process, pages[:5], seen))  # so that what the first socket loads does not count
             asyncio.run(_open(process, pages, seen))
