@@ -62,7 +62,7 @@ def _memory(folder: Path) -> None:
 
     server = Server.objects.get()
     with desk(server, asks()), serving(folder) as process, Person(process.base) as person:
-        person.client.cookies.update(cookies_of(User.objects.get()))
+        person.client.cookies.update(cookies_of(User.objects.get(username="alice")))
         person.get(TOOL)
         person.fill("Topic", "x")
         data = person.page.button("Start")[0].data()
