@@ -28,6 +28,7 @@ Object = dict[str, Any]
 class Drawing:
     """What a page is drawn with, beside its step. `data` is what was posted; `roots` those the admin offers."""
 
+    round: int
     data: Mapping[str, Any] | None
     zone: str
     own_hosts: Collection[str]
@@ -38,6 +39,7 @@ class Drawing:
 class Page:
     """A step that cannot be shown: the only truthful answer is `cancel` (T-15)."""
 
+    round: int
     number: int
     step: Step
     action: Action | None = None
@@ -50,7 +52,8 @@ class Page:
 
     @property
     def prefix(self) -> str:
-        return f"s{self.number}"
+        """Of the names of its inputs: of no other round, for on the way back browsers fill in by name."""
+        return f"r{self.round}s{self.number}"
 
     @property
     def kind(self) -> Kind:
@@ -281,18 +284,19 @@ def drawn(step: Step) -> FormSpec | None:
     return None if spec.unanswerable else spec
 
 
-def page(number: int, step: Step, earlier: Object | None) -> Page:
+def page(round_number: int, number: int, step: Step, earlier: Object | None) -> Page:
     """The page for a step, not drawn yet."""
+    place = round_number, number
     match step.kind:
         case Kind.SAMPLING:
-            return SamplingPage(number, step, earlier=earlier)
+            return SamplingPage(*place, step, earlier=earlier)
         case Kind.ROOTS:
-            return RootsPage(number, step, earlier=earlier)
+            return RootsPage(*place, step, earlier=earlier)
         case Kind.URL if step.showable:
-            return UrlPage(number, step, earlier=earlier)
+            return UrlPage(*place, step, earlier=earlier)
         case Kind.FORM if step.showable and (spec := drawn(step)) is not None:
-            return FormPage(number, step, earlier=earlier, spec=spec)
-    return Page(number, step)
+            return FormPage(*place, step, earlier=earlier, spec=spec)
+    return Page(*place, step)
 
 
 def accepts(form: forms.StepForm, schema: Mapping[str, Any]) -> bool:

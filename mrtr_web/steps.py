@@ -1,6 +1,6 @@
 """All pages of a round as one form, from the record's requests and what was posted, to the answers sent.
 
-Everything that a browser posts is matched by our own input names (s0-f3, s0-action); the server's keys never
+Everything that a browser posts is matched by our own input names (r1s0-f3, r1s0-action); the server's keys never
 leave the record (D5).
 """
 
@@ -61,7 +61,7 @@ class RoundForm:
 def round_form(steps: tuple[Step, ...], drawing: Drawing, past: Iterable[Asked] = ()) -> RoundForm:
     """Draw the round; `past` is what was asked and answered before, the newest last."""
     known = tuple(past)
-    found = tuple(pages.page(number, step, _earlier(step, known)) for number, step in enumerate(steps))
+    found = tuple(pages.page(drawing.round, number, step, _earlier(step, known)) for number, step in enumerate(steps))
     for page in found:
         page.draw(drawing)
         if isinstance(page, UrlPage):

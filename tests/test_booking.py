@@ -85,7 +85,7 @@ def test_saying_finished_too_early_asks_the_same_again(person: Person, demo: Rec
 def test_declining_is_sent_without_content(person: Person, demo: Recorder) -> None:
     """H05, H06"""
     booking.start(person)
-    for name, action in (("s0-action", "decline"),):
+    for name, action in (("r1s0-action", "decline"),):
         person.press("Check", {name: action})
     person.press("Send")
     person.until("completed")

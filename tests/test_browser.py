@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from mrtr_web.models import Server
@@ -93,6 +94,40 @@ def test_the_booking_without_scripts_on_a_phone(opened: Opener, demo: Recorder) 
 
 def test_the_booking_in_the_dark_at_320_pixels(opened: Opener, demo: Recorder) -> None:
     book(opened(color_scheme="dark", viewport={"width": 320, "height": 700}))
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_way_back_fills_nothing_into_another_round(opened: Opener, server: Server, scripts: bool) -> None:
+    """Browsers fill in by name, whatever the page asks meanwhile."""
+    show, delete = ({"type": "boolean", "title": f"{verb} everything?"} for verb in ("Show", "Delete"))
+    with desk(server, asks("s1", sure=show), asks("s2", sure=delete)):
+        window = opened(java_script_enabled=scripts)
+        page = window.page
+        window.sign_in()
+        page.goto(f"{window.base}{TOOL}")
+        page.get_by_label("Topic").fill("cheese")
+        page.get_by_role("button", name="Start").click()
+        page.get_by_label("Yes").check()
+        page.get_by_role("button", name="Send").click()
+        expect(page.get_by_text("Round 2")).to_be_visible(timeout=WAIT)
+        page.go_back()
+        expect(page.get_by_text("Round 2")).to_be_visible(timeout=WAIT)
+        expect(page.get_by_label("Yes")).not_to_be_checked()
+
+
+def test_a_page_whose_server_was_removed_says_so(opened: Opener, server: Server) -> None:
+    with desk(server, asks()):
+        window = opened()
+        window.sign_in()
+        window.page.goto(f"{window.base}{TOOL}")
+        window.page.get_by_label("Topic").fill("cheese")
+        window.page.get_by_role("button", name="Start").click()
+        window.state("waiting")
+        Server.objects.all().delete()
+        window.page.get_by_label("Name").fill("half ty")
+        window.page.evaluate("document.querySelector('main').dispatchEvent(new Event('flow-look'))")
+        expect(window.page.get_by_text("This request has moved on").first).to_be_visible(timeout=WAIT)
+        expect(window.page.get_by_label("Name")).to_have_value("half ty")
 
 
 def press_until_focused(page: Page, name: str, key: str = "Tab") -> None:

@@ -175,6 +175,6 @@ def test_a_step_that_is_not_filled_in_is_not_called_done(opened: Opener, server:
         page.get_by_role("button", name="Check your answers").click()
         window.check_refused()
         expect(status).to_have_text(["You are here", "Done", "Needs correcting"])
-        page.locator("#id_s0-f0").fill("Ada")
+        page.locator("#id_r1s0-f0").fill("Ada")
         following.click()
         expect(status.first).to_have_text("Needs correcting")

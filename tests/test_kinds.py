@@ -229,7 +229,7 @@ def test_a_mixed_round_is_one_form_and_one_retry_with_every_key(person: Person, 
         begin(person)
         person.fill("Your reply", "Food.")
         form = main_form(person.page).data()
-        form |= {"s1-f0": ["Ada"], "s2-action": ["accept"], "s4-action": ["decline"]}
+        form |= {"r1s1-f0": ["Ada"], "r1s2-action": ["accept"], "r1s4-action": ["decline"]}
         person.post(f"{person.page.path}check/", form)
         assert "Check your answers" in person.page.text
         send(person)
@@ -298,7 +298,7 @@ def test_the_example_without_a_schema_is_a_yes_or_no(person: Person, server: Ser
         page = begin(person)
         assert "Please provide your GitHub username" in page.text
         assert {control.kind for control in main_form(page).controls} == {"hidden", "radio"}
-        person.press("Send", {"s0-action": "accept"})
+        person.press("Send", {"r1s0-action": "accept"})
         person.until("completed")
         retry = calls(recorder)[1].params
         assert retry["inputResponses"] == {"github_login": {"action": "accept", "content": {}}}
@@ -327,14 +327,14 @@ def test_the_same_key_with_another_question_is_not_filled_in(person: Person, ser
         begin(person)
         page = send(person, Name="Ada")
         assert "filled in" not in page.text
-        assert main_form(page).data()["s0-f0"] == [""]
+        assert main_form(page).data()["r2s0-f0"] == [""]
 
 
 def test_the_same_question_after_a_no_is_pointed_out(person: Person, server: Server) -> None:
     """T-13, H09"""
     with desk(server, asks("s1"), asks("s2")):
         begin(person)
-        person.press("Send", {"s0-action": "decline"})
+        person.press("Send", {"r1s0-action": "decline"})
         assert "You said no to this before" in person.until("waiting").text
 
 
@@ -358,7 +358,7 @@ def test_from_the_tenth_round_on_stopping_is_offered_and_answers_are_kept(person
         assert "times by now" not in page.text
         page = send(person)
         assert "has asked you 10 times by now" in page.text
-        assert main_form(page).data()["s0-f0"] == ["Ada"]
+        assert main_form(page).data()["r10s0-f0"] == ["Ada"]
         assert len(calls(recorder)) == 10
 
 
@@ -391,7 +391,7 @@ def test_answers_are_not_offered_to_another_server(person: Person, server: Serve
         row.pk, row.slug = None, "other"
         row.save()
         begin(person, f"/s/other/tools/ask/?again={first.pk}")
-        assert main_form(person.page).data()["s0-f0"] == [""]
+        assert main_form(person.page).data()["r1s0-f0"] == [""]
 
 
 def test_flows_of_one_person_do_not_touch_each_other(person: Person, server: Server) -> None:
@@ -433,7 +433,7 @@ def test_a_form_that_asks_for_a_secret_is_warned_of_and_masked(
         send(person)
         assert answers(calls(recorder)[1]) == {"who": {"action": "accept", "content": {key: "hunter2 1234"}}}
         page = person.page
-        assert main_form(page).data()["s0-f0"] == [""]
+        assert main_form(page).data()["r2s0-f0"] == [""]
         assert "hunter2" not in page.text
     assert findings() == {"FM-5": 2}
 

@@ -55,7 +55,7 @@ def test_no_and_undecided_carry_no_content_whatever_was_typed(
     with desk(server, asks(), done()) as recorder:
         begin(person)
         person.fill("Name", "half typed")
-        person.press("Send", {"s0-action": action})
+        person.press("Send", {"r1s0-action": action})
         person.until("completed")
         assert calls(recorder)[1].params["inputResponses"] == {"who": sent}
 
@@ -83,7 +83,7 @@ def test_a_declined_question_that_ends_in_an_error_is_a_result_of_the_server(per
     """T-18, EL-9"""
     with desk(server, asks(), done("You declined.", isError=True)):
         begin(person)
-        person.press("Send", {"s0-action": "decline"})
+        person.press("Send", {"r1s0-action": "decline"})
         page = person.until("completed")
         assert "It took your request, but could not do what was asked" in page.text and "You declined." in page.text
 

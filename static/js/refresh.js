@@ -52,7 +52,9 @@ async function compare(main, enhance) {
   if (isSending()) return false;
   const fresh = found?.page.querySelector("main[data-flow-state]");
   const typed = main.querySelector("[data-moved-on]");
-  if (found && found.path !== location.pathname) return typed || location.reload() || true; // signed out
+  if (found?.gone && typed) tellMoved(typed);
+  const left = found && (found.gone || found.path !== location.pathname); // signed out
+  if (left) return typed || location.reload() || true;
   note(main, fresh);
   if (!fresh || kindOf(fresh) === kindOf(main)) return false;
   if (typed) tellMoved(typed);
