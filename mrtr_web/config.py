@@ -126,6 +126,7 @@ def database(url: str, base: Path) -> dict[str, object]:
         "CONN_HEALTH_CHECKS": True,  # a connection of before a restart of the database is not handed out
         "OPTIONS": {
             "connect_timeout": 5,
+            "options": "-c lock_timeout=5000",  # in ms: longer than any transaction of ours
             # Reconnecting is given up soon, for the next request starts anew: its pauses would grow to minutes.
             "pool": {"min_size": 1, "max_size": 8, "timeout": 5, "reconnect_timeout": 3},
         },

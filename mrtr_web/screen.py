@@ -9,6 +9,7 @@ result or an exception. Nothing here raises for what a server does.
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,6 +23,10 @@ from mrtr_web import egress
 from mrtr_web.pace import MOST_PROGRESS
 
 REFUSALS = {401: "unauthorized", 403: "forbidden", 429: "too_many"}
+MAX_PARTS = 250_000
+"""Values of one message: each takes a hundred times more memory and time than its few bytes say."""
+_BETWEEN = (b",", b"[", b"{")
+_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 LONGEST_WAIT = 7 * 86400
 
 
@@ -141,7 +146,9 @@ class Screen(httpx2.AsyncBaseTransport):
         return raw if self.wire.answer is not None and "result" in self.wire.answer else None
 
     def _take(self, raw: bytes) -> bool:
-        """Take in one message; true for the final answer. Raises _Breach."""
+        """Take in one message; true for the final answer. Raises _Breach; egress.Interrupted where it is too big."""
+        if _parts(raw) > MAX_PARTS:
+            raise egress.Interrupted("too_big")
         try:
             message = _parsed(raw)
         except _Breach:
@@ -177,6 +184,12 @@ class Screen(httpx2.AsyncBaseTransport):
         text = params.get("message")
         known = total if total is not None and 0 < total <= MOST_PROGRESS else None
         self.wire.on_progress(Progress(progress, known, text if isinstance(text, str) else None))
+
+
+def _parts(raw: bytes) -> int:
+    """How many values it has at most. Commas in texts are looked at only where there are so many that it matters."""
+    rough = sum(map(raw.count, _BETWEEN))
+    return rough if rough <= MAX_PARTS else sum(map(_TEXT.sub(b"", raw).count, _BETWEEN))
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:

@@ -99,6 +99,8 @@ class Record(BaseModel):
     request_state: str | None = None
     requests: Object | None = None
     responses: Object | None = None
+    posted: str = ""
+    """Digest of the post that was sent last, to know it again."""
     past: list[PastAnswer] = Field(default_factory=list)
     messages: list[Message] = Field(default_factory=list)
     result: Object | None = None

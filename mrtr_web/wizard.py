@@ -140,10 +140,10 @@ def _answers_of(visitor: Visitor, flow_id: uuid.UUID, server: int) -> list[vault
 
 
 def round_form(
-    record: Record, *, data: Mapping[str, Any] | None, zone: str, own_hosts: Collection[str]
+    row: Flow, record: Record, *, data: Mapping[str, Any] | None, zone: str, own_hosts: Collection[str]
 ) -> steps.RoundForm:
     """The current round as a form."""
-    drawing = pages.Drawing(data, zone, own_hosts, tuple(record.roots))
+    drawing = pages.Drawing(row.round, data, zone, own_hosts, tuple(record.roots))
     return steps.round_form(asked_in(record), drawing, [(each.key, each.params, each.answer) for each in record.past])
 
 
@@ -154,9 +154,12 @@ def shown_content(row: Flow, record: Record) -> Object:
     return record.result or {}
 
 
-def answer(visitor: Visitor, row: Flow, record: Record, form: steps.RoundForm) -> Launched:
-    """Send a valid round. Raises Barred; Stale where it was answered already, is over, or the session has ended."""
-    answered = record.model_copy(update={"responses": form.responses()})
+def answer(visitor: Visitor, row: Flow, record: Record, form: steps.RoundForm, posted: str) -> Launched:
+    """Send a valid round, known by the digest of its post from here on.
+
+    Raises Barred; Stale where it was answered already, is over, or the session has ended.
+    """
+    answered = record.model_copy(update={"responses": form.responses(), "posted": posted})
     return _send(visitor, row, answered, Event.ANSWERED, actions=form.actions())
 
 
@@ -166,6 +169,13 @@ def send_again(visitor: Visitor, flow_id: uuid.UUID, leg: uuid.UUID) -> Launched
     if row.leg != leg:
         raise Stale
     return _send(visitor, row, record, Event.SENT_AGAIN)
+
+
+def was_sent(visitor: Visitor, flow_id: uuid.UUID, posted: str) -> bool:
+    """Whether this very post is the one that was sent last: a double click, or the same answers in two tabs."""
+    with contextlib.suppress(Unreadable):
+        return open_flow(visitor, flow_id)[1].posted == posted
+    return False
 
 
 def is_over(visitor: Visitor) -> bool:

@@ -174,20 +174,50 @@ def test_unknown_and_foreign_flows_look_alike(person: Person, app: str, server: 
         assert Flow.objects.get().state == "waiting"
 
 
-def test_a_stale_round_lands_on_the_current_page_and_sends_nothing(person: Person, server: Server) -> None:
-    """T-29, M10"""
+def test_the_same_answers_again_land_on_the_current_page_and_send_nothing(person: Person, server: Server) -> None:
+    """T-29, M10: a double click."""
     with desk(server, asks("s1"), asks("s2", "And again?"), done()) as recorder:
         begin(person)
         stale = person.page
         send_name(person)
         assert person.page.state == "waiting"
         person.page = stale
-        person.fill("Name", "Eve")
-        person.press("Send")
+        send_name(person)
         assert person.page.state == "waiting"
         assert "And again?" in person.page.text
         assert "already answered" in person.page.text
         assert len(calls(recorder)) == 2
+
+
+@pytest.mark.parametrize("button", ["Send", "Check first"])
+@pytest.mark.parametrize("first", ["answer", "stop", "stop elsewhere"])
+def test_what_another_tab_was_faster_than_is_given_back(
+    person: Person, app: str, server: Server, button: str, first: str
+) -> None:
+    """T-29, M10"""
+    with desk(server, asks("s1"), asks("s2", "And again?"), done()) as recorder:
+        begin(person)
+        stale = person.page
+        if first == "answer":
+            send_name(person)
+        elif first == "stop":
+            person.press("Stop this request")
+        else:
+            with Person(app) as other:
+                other.sign_in("alice")
+                other.get(stale.path)
+                other.press("Stop this request")
+        sent = len(calls(recorder))
+        person.page = stale
+        person.fill("Name", " Eve, typed with care ")
+        page = person.press(button)
+        assert page.status == 409
+        assert "What you sent now was not used" in page.text
+        assert ("answered already" if first == "answer" else "had ended") in page.text
+        assert " Eve, typed with care " in [c.value for form in page.reader.forms for c in form.controls]
+        assert ("Waiting for you" if first == "answer" else "Stopped") in page.text
+        assert person.get(page.link("Show where it stands now")).path == stale.path
+        assert len(calls(recorder)) == sent
 
 
 def test_a_lost_key_cookie_is_said_and_the_typed_answers_are_shown(person: Person, server: Server) -> None:
@@ -251,7 +281,7 @@ def test_a_post_from_another_site_gets_nothing_back(person: Person, server: Serv
         begin(person)
         answer = person.client.post(
             f"{person.page.path}answer/",
-            data={"s0-f0": "planted"},
+            data={"r1s0-f0": "planted"},
             headers={"Origin": "https://evil.example"},
         )
         assert answer.status_code == 403
@@ -333,7 +363,7 @@ def test_answers_of_the_last_round_alone_are_sent(person: Person, server: Server
     with desk(server, asks("s1"), required({"sure": entry}, "s2"), done()) as recorder:
         begin(person)
         send_name(person)
-        person.press("Send", {"s0-action": "accept"})
+        person.press("Send", {"r2s0-action": "accept"})
         person.until("completed")
         assert calls(recorder)[2].params["inputResponses"] == {"sure": {"action": "accept", "content": {}}}
 

@@ -9,6 +9,7 @@ import socket
 import time
 import tomllib
 from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -548,6 +549,21 @@ def test_a_leg_that_breaks_after_it_was_sent_is_lost(reason: str, step: Server) 
     assert isinstance(found, Lost) and found.reason == reason
     assert found.sent == (server.posts[0].json,)
     assert len(server.posts) == 1  # and no stream is opened again
+
+
+@pytest.mark.parametrize("value", [[{}] * 250_000, [[1, 2]] * 100_000, {str(n): n for n in range(260_000)}])
+def test_more_values_than_anybody_can_look_at_are_too_big(value: Any) -> None:
+    """T-35: 15 MB of them would take 2.7 GB of memory, and 20 s of the process."""
+    with scripted(lambda post: result(post, {"structuredContent": value})) as (url, _):
+        found = outcome(send(endpoint(url), call(), replace(LIMITS, max_bytes=2**24)))
+    assert repr(found) == "Lost('too_big')"
+
+
+@pytest.mark.parametrize("text", [",[{" * 1_000_000, 'a\\",[' * 500_000])
+def test_texts_may_hold_as_many_commas_as_they_like(text: str) -> None:
+    with scripted(lambda post: result(post, DONE | {"text": text})) as (url, _):
+        found = run(send(endpoint(url), call(), replace(LIMITS, max_bytes=2**24)))
+    assert found.result["text"] == text
 
 
 def test_the_total_time_is_bounded_though_the_stream_stays_alive() -> None:

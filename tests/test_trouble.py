@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -311,6 +312,10 @@ def test_a_database_that_goes_and_comes_back_costs_nobody_anything(server: Serve
             assert calls(recorder)[2].params["arguments"] == {"topic": CANARY}
             person.get(flow)
             assert "Kept and shown." in person.until("completed").text
+            with psycopg.connect(postgres.url) as holder:
+                holder.execute("LOCK TABLE mrtr_web_flow IN ACCESS EXCLUSIVE MODE")
+                assert person.get(flow).status == 503
+            assert "Kept and shown." in person.get(flow).text
         log = process.log.read_text()
         assert CANARY not in log
         assert "Traceback" not in log

@@ -110,6 +110,12 @@ def _word(value: object) -> str:
 
 
 @register.filter
+def as_json(value: object) -> str:
+    """What a server says as data; a text as it is."""
+    return value if isinstance(value, str) else results.written(value, DATA_LIMIT)
+
+
+@register.filter
 def typed_texts(posted: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """What of a lost post is worth copying: texts, not the marks of choices, which a server's form posts as numbers."""
     return [each for each in posted if each["shown"] and _worth_copying(each["name"], each["value"])]

@@ -2,6 +2,8 @@
 
 import base64
 import functools
+import hashlib
+import json
 import uuid
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, cast
@@ -78,10 +80,10 @@ def address_of(request: HttpRequest) -> str:
     return escape_leading_slashes(request.get_full_path())
 
 
-def lost_post(request: HttpRequest, reason: str) -> HttpResponse:
-    """A post that could not be taken: says why, shows what was typed, offers to send it again."""
-    context: dict[str, Any] = {"reason": reason, "typed": typed_in(request), "again": address_of(request)}
-    return render(request, "account/lost_post.html", context, status=403)
+def lost_post(request: HttpRequest, reason: str, status: int = 403, **context: Any) -> HttpResponse:
+    """A post that could not be taken: says why, shows what was typed, offers to send it again where that helps."""
+    context |= {"reason": reason, "typed": typed_in(request), "again": address_of(request)}
+    return render(request, "account/lost_post.html", context, status=status)
 
 
 def typed_in(request: HttpRequest) -> list[dict[str, Any]]:
@@ -113,6 +115,12 @@ def posted(request: HttpRequest) -> dict[str, list[str]]:
         found[kept] = [base64.b64encode(_bytes_of(file)).decode() if fits else FILE_LEFT_OUT]
         found[f"{kept}-name"] = [file.name or ""]
     return _without_too_much(found)
+
+
+def digest(request: HttpRequest) -> str:
+    """What tells a post from others: of everything that was posted but its token."""
+    given = {name: values for name, values in posted(request).items() if name != "csrfmiddlewaretoken"}
+    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
 
 def _bytes_of(file: "UploadedFile[bytes]") -> bytes:

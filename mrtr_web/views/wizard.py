@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 from mrtr_web import operations, results, steps, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
-from mrtr_web.views.web import Request, SignedIn, lost_post, signed_in, uuid_in
+from mrtr_web.views.web import Request, SignedIn, digest, lost_post, signed_in, uuid_in
 from mrtr_web.wizard import Record
 
 Context = dict[str, Any]
@@ -45,9 +45,7 @@ def posted(view: Callable[[Request, uuid.UUID], HttpResponse]) -> Callable[[Requ
         try:
             return view(request, flow_id)
         except Http404:
-            response = lost_post(request, "gone")
-            response.status_code = 404
-            return response
+            return lost_post(request, "gone", status=404)
 
     return led
 
@@ -85,7 +83,7 @@ def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     context = _context(row, record)
     state = State(row.state)
     if state is State.WAITING:
-        return _round_page(request, row, record, _round_form(request, record, None))
+        return _round_page(request, row, record, _round_form(request, row, record, None))
     if state is State.RUNNING:
         context["progress"] = wizard.progress(request.visitor, row)
     if state is State.COMPLETED:
@@ -123,7 +121,7 @@ def answer(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     if not form.is_valid():
         return _round_page(request, row, record, form, False)
     try:
-        wizard.wait(wizard.answer(request.visitor, row, record, form))
+        wizard.wait(wizard.answer(request.visitor, row, record, form, digest(request)))
     except wizard.Barred as barred:
         _say_barred(request, barred)
         return _round_page(request, row, record, form, status=403)
@@ -133,14 +131,16 @@ def answer(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
 
 
 def _not_used(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
-    """What was posted was not sent: the session ended on the way, or another tab was first."""
+    """What was posted was not sent: the session ended on the way, or another tab was first. Typed texts are shown."""
     if wizard.is_over(request.visitor):
         return lost_post(request, "signed_out")
-    if _row(request, flow_id).round:
+    row = _row(request, flow_id)
+    if wizard.was_sent(request.visitor, flow_id, digest(request)):
         messages.warning(
             request, _("This was already answered, perhaps in another tab. What you sent now was not used.")
         )
-    return redirect("flow", flow_id)
+        return redirect("flow", flow_id)
+    return lost_post(request, "moved_on", status=409, flow=row)
 
 
 def _say_barred(request: SignedIn, barred: wizard.Barred) -> None:
@@ -233,9 +233,9 @@ def _unreadable(request: SignedIn, row: Flow) -> HttpResponse:
     return render(request, template, _context(row, None) | {"unreadable": True})
 
 
-def _round_form(request: SignedIn, record: Record, data: Mapping[str, Any] | None) -> steps.RoundForm:
+def _round_form(request: SignedIn, row: Flow, record: Record, data: Mapping[str, Any] | None) -> steps.RoundForm:
     own = urlsplit(f"//{request.get_host()}").hostname or ""
-    return wizard.round_form(record, data=data, zone=wizard.zone_of(request.user.pk), own_hosts={own})
+    return wizard.round_form(row, record, data=data, zone=wizard.zone_of(request.user.pk), own_hosts={own})
 
 
 def _round_page(
@@ -254,4 +254,4 @@ def _posted_round(request: SignedIn, flow_id: uuid.UUID) -> tuple[Flow, Record, 
         return None
     if row.state != State.WAITING or request.POST.get("round") != str(row.round):
         return None
-    return row, record, _round_form(request, record, request.POST)
+    return row, record, _round_form(request, row, record, request.POST)

@@ -154,12 +154,12 @@ def _finish(visitor: Visitor, flow_id: uuid.UUID) -> Flow:
     row = _settled(flow_id)
     while row.state == State.WAITING:
         seen, record = wizard.open_flow(visitor, flow_id)
-        drawn = wizard.round_form(record, data=None, zone="UTC", own_hosts=())
+        drawn = wizard.round_form(seen, record, data=None, zone="UTC", own_hosts=())
         data = {key: value for page in drawn.pages for key, value in _posted_page(page).items()}
-        form = wizard.round_form(record, data=data, zone="UTC", own_hosts=())
+        form = wizard.round_form(seen, record, data=data, zone="UTC", own_hosts=())
         if not form.is_valid():
             raise CommandError("a round cannot be filled in")
-        wizard.answer(visitor, seen, record, form).result(BOUND)
+        wizard.answer(visitor, seen, record, form, "").result(BOUND)
         row = _settled(flow_id)
     return row
 
