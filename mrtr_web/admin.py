@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.translation import gettext_lazy as _
 
-from mrtr_web import operations, roots
+from mrtr_web import catalog, operations, roots
 from mrtr_web.models import CAPABILITIES, Finding, Server
 from mrtr_web.schema.text import clean_text
 
@@ -47,6 +47,11 @@ class ServerForm(forms.ModelForm):  # type: ignore[type-arg]
     )
 
 
+def _hidden(server: Server) -> list[tuple[str, str]]:
+    catalog.attach(0, server)
+    return operations.hidden(server)
+
+
 class FindingInline(admin.TabularInline):  # type: ignore[type-arg]
     """Rules that this server was seen to break; docs/conformance.md says what each means."""
 
@@ -67,8 +72,10 @@ class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         "slug",
         "name",
         "url",
-        "bearer_env",
-        "allow_private",
+        "private_networks",
+        "credential_kind",
+        "credential_source",
+        "credential_ref",
         "capabilities",
         "roots",
         "enabled",
@@ -80,12 +87,12 @@ class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     inlines: ClassVar = [FindingInline]
 
     def save_model(self, request: HttpRequest, obj: Server, form: Any, change: bool) -> None:
-        if {"url", "bearer_env", "allow_private", "capabilities"} & set(form.changed_data):
-            obj.forget_listing()
+        if {"url", "private_networks", "capabilities"} & set(form.changed_data):
+            catalog.forget_listings(obj)
         super().save_model(request, obj, form, change)
 
     @admin.display(description=_("Listed, but not offered"))
     def not_offered(self, server: Server) -> str:
         """What people do not see, and why."""
-        told = [(clean_text(name, 200), clean_text(reason, 500)) for name, reason in operations.hidden(server)]
+        told = [(clean_text(name, 200), clean_text(reason, 500)) for name, reason in _hidden(server)]
         return format_html_join("", "<p><strong>{}</strong>: {}</p>", told) or "-"

@@ -9,11 +9,11 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractUser
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from mrtr_web import credentials, ledger, operations, relay
-from mrtr_web.models import Server
+from mrtr_web.models import Flow, Listing, Server
 
 LISTINGS = {
     "tools": "tools/list",
@@ -51,7 +51,7 @@ def barred(user: int, server: int, url: str) -> str | None:
 
 def endpoint(server: Server) -> relay.Endpoint:
     """Where legs to this server go, with its credentials."""
-    return relay.Endpoint(server.url, credentials.headers(server), server.allow_private)
+    return relay.Endpoint(server.url, credentials.headers(server), bool(server.private_networks))
 
 
 def limits() -> relay.Limits:
@@ -71,8 +71,36 @@ def capabilities(server: Server) -> Object:
     return {name: value for name, value in all_of_them.items() if name in server.capabilities}
 
 
-def refresh(server: Server) -> None:
-    """Ask the server what it offers and store it. Raises relay.RelayError.
+def attach(user: int, *servers: Server) -> None:
+    """Give each server what it lists for this person: their own listing where it has one, else everybody's."""
+    found = {server.pk: dict[str, list[Any]]() for server in servers}
+    rows = Listing.objects.filter(Q(user=None) | Q(user=user), server__in=found)
+    for row in rows.order_by(F("user").asc(nulls_first=True)):
+        found[row.server_id][row.kind] = row.entries
+    for server in servers:
+        server.offers = found[server.pk]
+
+
+def operation_of(row: Flow) -> operations.Operation | None:
+    """The operation that a flow was started from, if the server still lists it for its person."""
+    attach(row.user_id, row.server)
+    return operations.of_flow(row.server, row.method, row.name)
+
+
+def newest_schema(row: Flow) -> Object | None:
+    """A tool's input schema as it is listed now: headers mirror by it, whatever the flow began with (HT-6, T-37)."""
+    operation = operation_of(row) if row.method == "tools/call" else None
+    return dict(operation.schema) if operation else None
+
+
+def forget_listings(server: Server) -> None:
+    """For a change after which the server may offer something else. Its row is saved by the caller."""
+    server.discovered, server.checked_at, server.trouble = None, None, ""
+    Listing.objects.filter(server=server.pk).delete()
+
+
+def refresh(server: Server, user: int) -> None:
+    """Ask the server what it offers this person, and store it. Raises relay.RelayError.
 
     The database connection is given back meanwhile: a server that hangs must not keep others from theirs.
     """
@@ -83,8 +111,12 @@ def refresh(server: Server) -> None:
     except relay.Broken as broken:
         ledger.note_findings(server.pk, [broken.rule])
         raise
-    server.discovered, server.offers, server.listed_at = found["discovered"], found["offers"], timezone.now()
-    server.save(update_fields=["discovered", "offers", "listed_at"])
+    server.discovered, server.checked_at = found["discovered"], timezone.now()
+    server.save(update_fields=["discovered", "checked_at"])
+    for kind, entries in found["offers"].items():
+        row = {"entries": entries, "fresh_until": timezone.now() + FRESH_FOR}
+        Listing.objects.update_or_create(server=server, kind=kind, user=None, defaults=row)
+    attach(user, server)
     seen = {"HT-7": operations.unmirrorable(server), "LIST-SIZE": operations.is_cut(server)}
     ledger.note_findings(server.pk, [rule for rule, broken in seen.items() if broken])
 
@@ -103,6 +135,7 @@ async def _ask(target: relay.Endpoint, declared: Object) -> Object:
     return {"discovered": discovered, "offers": offers}
 
 
-def is_stale(server: Server) -> bool:
-    """Whether the stored listing should be asked for again."""
-    return server.listed_at is None or timezone.now() - server.listed_at > FRESH_FOR
+def is_stale(server: Server, user: int) -> bool:
+    """Whether what is stored for this person should be asked for again."""
+    for_them = Listing.objects.filter(Q(user=None) | Q(user=user), server=server)
+    return server.checked_at is None or for_them.filter(fresh_until__lte=timezone.now()).exists()

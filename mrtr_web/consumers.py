@@ -19,7 +19,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.db import DatabaseError
 
 from mrtr_web import sessions, wizard
-from mrtr_web.live import Message, hub, mark
+from mrtr_web.live import Message, hub, mark_of
 from mrtr_web.models import Flow
 from mrtr_web.origins import own_origin
 from mrtr_web.runner import threaded
@@ -73,7 +73,7 @@ async def _visitor(scope: Scope) -> Visitor | None:
 
 def _catch_up(socket: Socket, row: Flow) -> None:
     socket.read = wizard.progress_reader(socket.visitor, row)
-    socket.compare(mark(row.state, row.round))
+    socket.compare(mark_of(row))
     latest = hub.progress_of(row.pk, row.leg)
     if latest is not None:
         socket.hear(latest)

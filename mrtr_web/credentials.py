@@ -7,5 +7,5 @@ from mrtr_web.models import Server
 
 def headers(server: Server) -> dict[str, str]:
     """The headers for every request to this server and no other. Nothing where the variable is empty."""
-    token = os.environ.get(server.bearer_env, "") if server.bearer_env else ""
+    token = os.environ.get(server.credential_ref, "") if server.credential_kind == "bearer" else ""
     return {"Authorization": f"Bearer {token}"} if token else {}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce, Now
@@ -19,42 +20,123 @@ from django.db.models.functions import Coalesce, Now
 from mrtr_web import flow as machine
 from mrtr_web import live
 from mrtr_web.flow import Event, State
-from mrtr_web.models import AuditEntry, Finding, Flow, Leg, Round, SealedRecord, Session
+from mrtr_web.models import AuditEntry, Finding, Flow, KeptMessages, Leg, Round, SealedRecord, Server, Session
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a round asks, without content: kinds of its steps, hosts of pages to open, codes of warnings."""
+
+    kinds: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    kept: bytes | None = None
+    """The server's words, sealed for its reviewers, where the server is set so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """What a leg's end writes, in one transaction with the state."""
+    """What a leg's end writes, in one transaction with the state. Sizes in bytes."""
 
     event: Event
     outcome: str
     round: int
     sealed: bytes
-    kinds: tuple[str, ...] = ()
+    asked: Asked = Asked()
     findings: tuple[str, ...] = ()
+    sent_bytes: int = 0
+    received_bytes: int = 0
 
 
-def move(flow_id: uuid.UUID, event: Event, *, by: int | None = None, where: Q | None = None, **changes: Any) -> bool:
-    """Move a flow, if the table allows the event and `where` still holds. False where it changed nothing."""
+def move(
+    flow_id: uuid.UUID,
+    event: Event,
+    *,
+    by: int | None = None,
+    where: Q | None = None,
+    audit: Object | None = None,
+    **changes: Any,
+) -> bool:
+    """Move a flow, if the table allows the event and `where` still holds. False where it changed nothing.
+
+    `audit` are more columns of the audit row.
+    """
     with transaction.atomic():
-        row = (
-            Flow.objects.select_for_update(of=("self",))
-            .filter(where or Q(), pk=flow_id)
-            .values("state", "round")
-            .first()
-        )
+        held = Flow.objects.select_for_update(of=("self",)).filter(where or Q(), pk=flow_id)
+        row = held.values(*_AUDITED, "changed_at", "reminded_at", "server__enabled", now=Now()).first()
         if row is None or event not in machine.TRANSITIONS[State(row["state"])]:
             return False
         state = machine.after(State(row["state"]), event)
         Flow.objects.filter(pk=flow_id).update(state=state, changed_at=Now(), **changes)
-        round_number = changes.get("round", row["round"])
-        _audit(flow_id, event, by, row["state"], state, round_number)
-        transaction.on_commit(functools.partial(live.hub.publish, flow_id, live.moved(state, round_number)))
+        if state in machine.ENDS:
+            KeptMessages.objects.filter(flow=flow_id).delete()
+        row["round"] = changes.get("round", row["round"])
+        spent = {"duration": row["now"] - row["changed_at"], "before": row["state"], "after": state}
+        _audit(row, event, by, **spent, **(audit or {}))
+        mark = live.mark(state, row["round"], row["reminded_at"], row["server__enabled"])
+        transaction.on_commit(functools.partial(live.hub.publish, flow_id, live.moved(row["server"], mark)))
         return True
 
 
-def _audit(flow_id: uuid.UUID, event: str, by: int | None, before: str, after: State, round_number: int) -> None:
-    AuditEntry.objects.create(flow_id=flow_id, event=event, by_id=by, before=before, after=after, round=round_number)
+_AUDITED = ("pk", "state", "round", "method", "name", "user", "user__username", "server", "server__slug")
+"""What of a flow its audit rows repeat."""
+
+
+def _audit(row: Object, event: str, by: int | None, **more: Any) -> None:
+    AuditEntry.objects.create(
+        event=event,
+        by=row["user__username"] if by == row["user"] else username(by),
+        flow=row["pk"],
+        person=row["user__username"],
+        server_id=row["server"],
+        server=row["server__slug"],
+        method=row["method"],
+        name=row["name"],
+        round=row["round"],
+        **more,
+    )
+
+
+def username(user: int | None) -> str:
+    """What the audit trail calls a person; "" for nobody, and for who is gone."""
+    found = get_user_model().objects.filter(pk=user) if user is not None else get_user_model().objects.none()
+    return str(found.values_list("username", flat=True).first() or "")
+
+
+def intervene(flow_id: uuid.UUID, event: str, *, by: int, note: str = "", **changes: Any) -> bool:
+    """Write what a reviewer did to an open flow that stays where it is. False where it is over, or gone."""
+    with transaction.atomic():
+        held = Flow.objects.select_for_update(of=("self",)).filter(pk=flow_id, state__in=machine.OPEN)
+        row = held.values(*_AUDITED).first()
+        if row is None:
+            return False
+        Flow.objects.filter(pk=flow_id).update(**changes)
+        _audit(row, event, by, note=note, before=row["state"], after=row["state"])
+        _tell(Q(pk=flow_id))
+        return True
+
+
+def switch(server: Server, *, on: bool, by: int, note: str = "") -> None:
+    """Switch a server on or off. Its waiting flows are told; legs that run may finish."""
+    with transaction.atomic():
+        if not Server.objects.filter(pk=server.pk, enabled=not on).update(enabled=on):
+            return
+        note_server(server, "server_on" if on else "server_off", by=by, note=note)
+        _tell(Q(server=server, state__in=machine.OPEN))
+
+
+def note_server(server: Server, event: str, *, by: int | None, note: str = "") -> None:
+    """The audit row of what was done to a server."""
+    AuditEntry.objects.create(event=event, by=username(by), server_id=server.pk, server=server.slug, note=note)
+
+
+def _tell(which: Q) -> None:
+    """Tell the pages of these flows where they are, once this is committed."""
+    for row in Flow.objects.filter(which).select_related("server"):
+        message = live.moved(row.server_id, live.mark_of(row))
+        transaction.on_commit(functools.partial(live.hub.publish, row.pk, message))
 
 
 class SessionOver(Exception):
@@ -76,7 +158,9 @@ def begin(row: Flow, *, session: int, sealed: bytes, lease: float) -> uuid.UUID 
             row.save(force_insert=True)
             SealedRecord.objects.create(flow=row, session_id=session, sealed=sealed)
             _start_leg(row.pk, leg, 0, lease)
-            _audit(row.pk, "started", row.user_id, "", State.RUNNING, 0)
+            started = Flow.objects.values(*_AUDITED).get(pk=row.pk)
+            _audit(started, "started", row.user_id, after=State.RUNNING)
+            _tell(Q(pk=row.pk))
     except IntegrityError:
         return None
     return leg
@@ -102,14 +186,17 @@ def claim(
     """
     new, still = uuid.uuid4(), Q(state=seen.state, round=seen.round, leg=seen.leg)
     with transaction.atomic():
-        if not move(seen.pk, event, by=by, where=still, leg=new, outcome=""):
+        asked = Round.objects.filter(flow_id=seen.pk, number=seen.round)
+        answered = {"kinds": list(asked.values_list("kinds", flat=True).first() or ()), "actions": list(actions or ())}
+        audit = answered if actions is not None else None
+        if not move(seen.pk, event, by=by, where=still, audit=audit, leg=new, outcome=""):
             return None
         if not SealedRecord.objects.filter(pk=seen.pk).update(sealed=sealed):
             transaction.set_rollback(True)
             return None
         _start_leg(seen.pk, new, seen.round, lease)
         if actions is not None:
-            Round.objects.filter(flow_id=seen.pk, number=seen.round).update(actions=list(actions), answered_at=Now())
+            asked.update(actions=list(actions), answered_at=Now())
     return new
 
 
@@ -136,6 +223,12 @@ def land(flow_id: uuid.UUID, leg: uuid.UUID, landing: Landing) -> bool:
             flow_id,
             landing.event,
             where=Q(leg=leg, state__in=[State.RUNNING, State.UNKNOWN], record__isnull=False),
+            audit={
+                "kinds": list(landing.asked.kinds),
+                "sent_bytes": landing.sent_bytes,
+                "received_bytes": landing.received_bytes,
+                "outcome": landing.outcome,
+            },
             round=landing.round,
             outcome=landing.outcome,
             lease_until=None,
@@ -146,10 +239,22 @@ def land(flow_id: uuid.UUID, leg: uuid.UUID, landing: Landing) -> bool:
             return False
         SealedRecord.objects.filter(pk=flow_id).update(sealed=landing.sealed)
         if landing.event is Event.ASKED:
-            Round.objects.create(flow_id=flow_id, number=landing.round, kinds=list(landing.kinds))
+            _note_round(flow_id, landing.round, landing.asked)
         if landing.findings:
             note_findings(Flow.objects.values_list("server_id", flat=True).get(pk=flow_id), landing.findings)
         return True
+
+
+def _note_round(flow_id: uuid.UUID, number: int, asked: Asked) -> None:
+    Round.objects.create(
+        flow_id=flow_id,
+        number=number,
+        kinds=list(asked.kinds),
+        hosts=list(asked.hosts),
+        warnings=list(asked.warnings),
+    )
+    if asked.kept is not None:
+        KeptMessages.objects.create(flow_id=flow_id, round=number, sealed=asked.kept)
 
 
 def note_findings(server_id: int, rules: Iterable[str]) -> None:

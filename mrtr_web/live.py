@@ -3,16 +3,19 @@
 One hub lives in each serving process, on its event loop. It reaches the listeners of its own process directly,
 those of others over the line where there is one. Hints may be lost: whoever listens looks into the database, too.
 
-message: {"type": "moved", "mark"} or {"type": "progress", "leg", "progress", "total", "words": sealed or None}
+message: {"type": "moved", "server", "mark"}
+or {"type": "progress", "leg", "progress", "total", "words": sealed or None}
 """
 
 import asyncio
 import contextlib
 import uuid
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import Any
 
 from mrtr_web import line
+from mrtr_web.models import Flow
 from mrtr_web.pace import MOST_PROGRESS
 
 Message = line.Message
@@ -21,19 +24,25 @@ MOST_KEPT = 1_000
 """Flows whose latest progress is kept for pages that are opened in the middle of a leg."""
 
 
-def mark(state: str, round_number: int) -> str:
-    """What tells two pages of a flow apart."""
-    return f"{state}.{round_number}"
+def mark(state: str, round_number: int, reminded_at: datetime | None, enabled: bool) -> str:
+    """What tells two pages of a flow apart. `enabled`: whether its server is switched on."""
+    reminded = int(reminded_at.timestamp() * 1000) if reminded_at is not None else 0
+    return f"{state}.{round_number}.{reminded}.{int(enabled)}"
 
 
-def moved(state: str, round_number: int) -> Message:
-    return {"type": "moved", "mark": mark(state, round_number)}
+def mark_of(row: Flow) -> str:
+    """The mark of a flow as it was read."""
+    return mark(row.state, row.round, row.reminded_at, row.server.enabled)
+
+
+def moved(server: int, mark: str) -> Message:
+    return {"type": "moved", "server": server, "mark": mark}
 
 
 def is_sound(message: Any) -> bool:
     """Whether this is a message as described above."""
     match message:
-        case {"type": "moved", "mark": str()}:
+        case {"type": "moved", "server": int(), "mark": str()}:
             return True
         case {"type": "progress", "leg": str(), "progress": done, "total": total, "words": bytes() | None}:
             return _is_number(done) and (total is None or _is_number(total))
@@ -49,6 +58,7 @@ class Hub:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._line: line.Line | None = None
         self._listeners: dict[uuid.UUID, list[Listener]] = {}
+        self._overhearing: list[Listener] = []
         self._progress: dict[uuid.UUID, Message] = {}
 
     def start(self) -> None:
@@ -81,6 +91,15 @@ class Hub:
             if not listeners:
                 del self._listeners[flow]
 
+    @contextlib.contextmanager
+    def overhearing(self, listener: Listener) -> Iterator[None]:
+        """Until the block ends the listener gets the messages about all flows, on the loop. It must not raise."""
+        self._overhearing.append(listener)
+        try:
+            yield
+        finally:
+            self._overhearing.remove(listener)
+
     def progress_of(self, flow: uuid.UUID, leg: uuid.UUID | None) -> Message | None:
         """The latest progress of this leg that came by here. From any thread."""
         found = self._progress.get(flow)
@@ -102,7 +121,7 @@ class Hub:
             self._progress[flow] = message
             if len(self._progress) > MOST_KEPT:
                 del self._progress[next(iter(self._progress))]
-        for listener in tuple(self._listeners.get(flow, ())):
+        for listener in (*self._listeners.get(flow, ()), *self._overhearing):
             listener(message)
 
 

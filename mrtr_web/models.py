@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
@@ -18,6 +19,10 @@ from mrtr_web.flow import OPEN, State
 
 CAPABILITIES = ("elicitation", "sampling", "roots")
 """What may be declared to a server."""
+PRIVATE_NETWORKS = ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7")
+"""Loopback, RFC 1918 and ULA: what a server's private networks may be parts of."""
+CREDENTIAL_KINDS = [("none", _("None")), ("bearer", _("Bearer token")), ("headers", _("Headers"))]
+CREDENTIAL_SOURCES = [("form", _("Typed in here")), ("env", _("Environment variable")), ("file", _("File"))]
 
 
 class Session(models.Model):
@@ -40,29 +45,53 @@ class Server(models.Model):
 
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=100)
+    letter = models.CharField(max_length=2, blank=True)
+    """Shown in the server's icon; the first one of the name where it is empty."""
+    description = models.TextField(blank=True)
+    tags = JSONText(default=list, blank=True)
+    """Words to find the server by."""
     url = models.URLField(max_length=500)
-    bearer_env = models.CharField(
-        max_length=100, blank=True, help_text=_("Name of the environment variable that holds a bearer token.")
-    )
-    allow_private = models.BooleanField(default=False)
+    private_networks = JSONText(default=list, blank=True)
+    """CIDR blocks of private addresses that its name may lead to."""
     capabilities = JSONText(default=list)
     roots = JSONText(default=list, blank=True)
     """Folders that people may name to this server: objects with uri and, if wanted, name."""
+    silence_timeout = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    """Seconds; None stands for the setting."""
+    total_timeout = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    """Seconds; None stands for the setting."""
     enabled = models.BooleanField(default=True)
     groups: "models.ManyToManyField[Any, Any]" = models.ManyToManyField("auth.Group", blank=True)
+    hidden_tools = JSONText(default=list, blank=True)
+    """Names of tools that people are not offered."""
+    keep_messages = models.BooleanField(default=False)
+    """Whether reviewers may read what the server asks, until the flow ends."""
+    credential_kind = models.CharField(max_length=10, choices=CREDENTIAL_KINDS, default="none")
+    credential_source = models.CharField(max_length=10, choices=CREDENTIAL_SOURCES, default="form")
+    credential_ref = models.CharField(max_length=200, blank=True)
+    """Name of the environment variable or of the file."""
+    credential_sealed = models.BinaryField(null=True, editable=False)
+    credential_origin = models.CharField(max_length=500, blank=True, editable=False)
+    """The only origin that the credential may be sent to."""
     discovered = JSONText(null=True, blank=True, editable=False)
-    offers = JSONText(default=dict, editable=False)
-    listed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    checked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    """When it was last asked what it is and what it offers."""
+    trouble = models.CharField(max_length=60, blank=True, editable=False)
+    """A code of ours for why that failed."""
+
+    offers: dict[str, list[Any]]
+    """What it lists for one person, by kind. catalog.attach() sets it; it is no column."""
 
     class Meta:
         ordering: ClassVar = ["name"]
+        permissions: ClassVar = [("switch_server", "Can switch servers off and on at the review desk")]
 
     def __str__(self) -> str:
         return self.name
 
-    def forget_listing(self) -> None:
-        """For a change after which the server may offer something else."""
-        self.discovered, self.offers, self.listed_at = None, {}, None
+    @property
+    def icon(self) -> str:
+        return self.letter or self.name[:1].upper()
 
     def clean(self) -> None:
         if unknown := set(self.capabilities) - set(CAPABILITIES):
@@ -71,6 +100,27 @@ class Server(models.Model):
         if wrong:
             message = _("Not a plain file address, such as file:///home/ada/photos: %s")
             raise ValidationError({"roots": message % ", ".join(wrong)})
+
+
+class Listing(models.Model):
+    """What a server lists of one kind: for everybody, or for one person where it says that it is private."""
+
+    server = models.ForeignKey(Server, models.CASCADE, related_name="listings")
+    kind = models.CharField(max_length=12)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
+    entries = JSONText(default=list)
+    fresh_until = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["server", "kind"], condition=models.Q(user=None), name="one_listing_for_everybody"
+            ),
+            models.UniqueConstraint(fields=["server", "kind", "user"], name="one_listing_per_person"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.server_id}"
 
 
 class Flow(models.Model):
@@ -95,12 +145,24 @@ class Flow(models.Model):
     """A code of ours for how the last leg ended: never text of the server."""
     started_at = models.DateTimeField(db_default=Now())
     changed_at = models.DateTimeField(db_default=Now())
+    reason = models.CharField(max_length=300, blank=True)
+    """Why a reviewer withdrew it: for the person to read."""
+    reminded_at = models.DateTimeField(null=True)
+    """When a reviewer last asked the person to go on."""
+    taken_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    """The reviewer who looks after it."""
+    note = models.CharField(max_length=300, blank=True)
+    """Of that reviewer, for the others."""
 
     class Meta:
         ordering: ClassVar = ["-started_at"]
+        permissions: ClassVar = [("review_flow", "Can use the review desk")]
         indexes: ClassVar = [
             models.Index(fields=["user", "state"]),
             models.Index(fields=["state", "lease_until"]),
+            models.Index(fields=["state", "changed_at"]),
+            models.Index(fields=["server", "state", "changed_at"]),
+            models.Index(fields=["server", "started_at"]),
         ]
 
     def __str__(self) -> str:
@@ -133,6 +195,10 @@ class Round(models.Model):
     flow = models.ForeignKey(Flow, models.CASCADE, related_name="rounds")
     number = models.PositiveIntegerField()
     kinds = JSONText()
+    hosts = JSONText(default=list)
+    """Of the pages that people were asked to open."""
+    warnings = JSONText(default=list)
+    """Codes of ours for what a reviewer should look at."""
     actions = JSONText(null=True)
     asked_at = models.DateTimeField(db_default=Now())
     answered_at = models.DateTimeField(null=True)
@@ -164,19 +230,53 @@ class Leg(models.Model):
         return f"leg {self.pk}"
 
 
-class AuditEntry(models.Model):
-    """One transition of a flow: append-only."""
+class KeptMessages(models.Model):
+    """What a server asked in a round, sealed under the key ring for its reviewers. Goes when the flow ends."""
 
-    flow = models.ForeignKey(Flow, models.CASCADE, related_name="audit")
-    at = models.DateTimeField(db_default=Now())
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
-    event = models.CharField(max_length=20)
-    before = models.CharField(max_length=12, blank=True)
-    after = models.CharField(max_length=12)
+    flow = models.ForeignKey(Flow, models.CASCADE, related_name="kept")
     round = models.PositiveIntegerField()
+    sealed = models.BinaryField()
 
     class Meta:
-        ordering: ClassVar = ["id"]
+        ordering: ClassVar = ["round"]
+
+    def __str__(self) -> str:
+        return f"messages of round {self.round}"
+
+
+class AuditEntry(models.Model):
+    """A transition of a flow, or an intervention. Append-only: a trigger refuses changes, only the purge deletes.
+
+    It stands for itself: what it names may be gone since.
+    """
+
+    at = models.DateTimeField(db_default=Now(), db_index=True)
+    by = models.CharField(max_length=150, blank=True)
+    """Who did it; empty: the server, or this app."""
+    event = models.CharField(max_length=20)
+    flow = models.UUIDField(null=True, db_index=True)
+    person = models.CharField(max_length=150, blank=True)
+    """Whose flow or session it is."""
+    server_id = models.BigIntegerField(null=True)
+    server = models.CharField(max_length=50, blank=True)
+    """Its slug."""
+    method = models.CharField(max_length=40, blank=True)
+    name = models.TextField(blank=True)
+    before = models.CharField(max_length=12, blank=True)
+    after = models.CharField(max_length=12, blank=True)
+    round = models.PositiveIntegerField(null=True)
+    kinds = JSONText(default=list)
+    actions = JSONText(default=list)
+    sent_bytes = models.PositiveBigIntegerField(null=True)
+    received_bytes = models.PositiveBigIntegerField(null=True)
+    duration = models.DurationField(null=True)
+    """Time spent in the state before."""
+    outcome = models.CharField(max_length=60, blank=True)
+    note = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        indexes: ClassVar = [models.Index(fields=["server_id", "-id"])]
 
     def __str__(self) -> str:
         return f"{self.event}: {self.before} -> {self.after}"

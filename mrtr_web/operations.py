@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
 
 from mrtr_web import addresses
-from mrtr_web.models import Flow, Server
+from mrtr_web.models import Server
 from mrtr_web.relay import MAX_ENTRIES
 from mrtr_web.schema.check import Problem
 
@@ -175,12 +175,6 @@ def of_flow(server: Server, method: str, name: str) -> Operation | None:
     if method == "resources/read":
         return find(server, "templates", name)
     return find(server, "tools" if method == "tools/call" else "prompts", name)
-
-
-def newest_schema(row: Flow) -> Object | None:
-    """A tool's input schema as it is listed now: headers mirror by it, whatever the flow began with (HT-6, T-37)."""
-    operation = of_flow(row.server, row.method, row.name) if row.method == "tools/call" else None
-    return dict(operation.schema) if operation else None
 
 
 def titles(server: Server) -> dict[tuple[str, str], str]:

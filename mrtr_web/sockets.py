@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 
 from mrtr_web import ledger, sessions
-from mrtr_web.live import Message, hub, mark
+from mrtr_web.live import Message, hub, mark_of
 from mrtr_web.models import Flow
 from mrtr_web.runner import threaded
 from mrtr_web.sessions import Visitor
@@ -111,8 +111,8 @@ def _look(some: Sequence[Socket]) -> tuple[set[int], dict[uuid.UUID, str]]:
     """Whose session still counts, and where each flow is."""
     flows = {socket.flow for socket in some}
     ledger.expire_leases(pk__in=flows)
-    found = Flow.objects.filter(pk__in=flows).values_list("pk", "state", "round")
-    return sessions.alive([socket.visitor for socket in some]), {pk: mark(state, number) for pk, state, number in found}
+    found = Flow.objects.filter(pk__in=flows).select_related("server")
+    return sessions.alive([socket.visitor for socket in some]), {row.pk: mark_of(row) for row in found}
 
 
 sockets = Sockets()

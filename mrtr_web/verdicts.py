@@ -9,6 +9,7 @@ from django.conf import settings
 
 from mrtr_web import links, pages, relay, rounds, secrecy, vault
 from mrtr_web.flow import Event
+from mrtr_web.ledger import Asked
 from mrtr_web.rounds import Kind, Step
 from mrtr_web.runner import Outcome
 from mrtr_web.schema import check
@@ -33,7 +34,7 @@ class Verdict:
     outcome: str
     record: Record
     round: int
-    kinds: tuple[str, ...] = ()
+    asked: Asked = Asked()
     findings: tuple[str, ...] = ()
 
 
@@ -115,10 +116,26 @@ def _judge_round(record: Record, round_number: int, result: Object, asked: round
     drawn = [_drawn(step) for step in asked.steps]
     if not _can_be_posted(filter(None, drawn)):
         raise rounds.BrokenRule("ROUND-SIZE")
-    kinds = tuple(step.kind.value for step in asked.steps)
-    faults = map(_fault, asked.steps, drawn)
+    faults = [_fault(step, form) for step, form in zip(asked.steps, drawn, strict=True)]
+    asked_of = Asked(
+        tuple(step.kind.value for step in asked.steps),
+        tuple(dict.fromkeys(filter(None, map(_host, asked.steps)))),
+        tuple(dict.fromkeys(filter(None, map(_warning, asked.steps, faults)))),
+    )
     findings = tuple(dict.fromkeys([*asked.findings, *faults]))
-    return Verdict(Event.ASKED, "asked", onward, round_number + 1, kinds, tuple(filter(None, findings)))
+    return Verdict(Event.ASKED, "asked", onward, round_number + 1, asked_of, tuple(filter(None, findings)))
+
+
+def _host(step: Step) -> str:
+    """Where a page is that a step asks to open, for reviewers; "" where it is none."""
+    return links.judge(step.url).host if step.kind is Kind.URL and step.showable else ""
+
+
+def _warning(step: Step, fault: str) -> str:
+    """What reviewers should look at in a step; "" for nothing."""
+    if step.kind is Kind.URL and step.showable and links.judge(step.url).warnings:
+        return "url"
+    return {"FM-5": "secret", "UR-7": "url"}.get(fault, "")
 
 
 def _drawn(step: Step) -> FormSpec | None:

@@ -7,6 +7,7 @@ leg brings back is sealed by settle(), which the runner calls without ever seein
 import concurrent.futures
 import contextlib
 import functools
+import json
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime, timedelta
@@ -285,7 +286,7 @@ def _job(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Job:
         method=record.method,
         params=next_params(record.params, record.responses, record.request_state),
         capabilities=record.capabilities,
-        input_schema=operations.newest_schema(row) or record.input_schema,
+        input_schema=catalog.newest_schema(row) or record.input_schema,
     )
     settle = functools.partial(_settle, visitor, row, leg, record)
     seal_words = functools.partial(vault.close_words, keys=_keys(visitor), binding=_binding(visitor, row, row.round))
@@ -300,8 +301,10 @@ def _settle(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record, outcome
         verdict.outcome,
         verdict.round,
         _seal(visitor, row, verdict.round, verdict.record),
-        verdict.kinds,
+        verdict.asked,
         verdict.findings,
+        sent_bytes=sum(len(json.dumps(body, ensure_ascii=False).encode()) for body in outcome.sent),
+        received_bytes=outcome.size,
     )
     landed = ledger.land(row.pk, leg, landing)
     if not landed or verdict.event is not Event.TOLD_TO_WAIT:

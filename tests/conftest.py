@@ -16,7 +16,7 @@ from pytest_django import DjangoDbBlocker, Settings
 
 from mrtr_web import runner
 from mrtr_web.demo.server import build
-from mrtr_web.models import Server
+from mrtr_web.models import PRIVATE_NETWORKS, Server
 from tests.person import Person
 from tests.servers import BOUND, Recorder, serve
 from tests.window import browser as browser
@@ -93,7 +93,7 @@ def server(db: None) -> Server:
         slug="demo",
         name="Demo desk",
         url="http://127.0.0.1:9/mcp",
-        allow_private=True,
+        private_networks=list(PRIVATE_NETWORKS),
         capabilities=["elicitation"],
     )
 
@@ -140,4 +140,4 @@ def person(app: str, alice: User) -> Iterator[Person]:
 
 def point_to(server: Server, base: str) -> None:
     """Register this address for the server, and forget what was listed."""
-    Server.objects.filter(pk=server.pk).update(url=f"{base}/mcp", listed_at=None)
+    Server.objects.filter(pk=server.pk).update(url=f"{base}/mcp", checked_at=None)

@@ -57,7 +57,7 @@ def desk(server: Server, *steps: Step, listings: dict[str, Any] = LISTED, port: 
     script.listed = listings
     recorder = Recorder(script)
     with servers.serve(recorder, lifespan="on", port=port) as base:
-        Server.objects.filter(pk=server.pk).update(url=f"{base}/mcp", listed_at=None, offers={}, discovered=None)
+        Server.objects.filter(pk=server.pk).update(url=f"{base}/mcp", checked_at=None, discovered=None)
         yield recorder
 
 

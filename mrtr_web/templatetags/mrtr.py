@@ -13,7 +13,7 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from mrtr_web import results, sessions, wizard
+from mrtr_web import live, results, sessions, wizard
 from mrtr_web.models import Flow
 from mrtr_web.schema.text import clean_text, one_line
 
@@ -135,6 +135,12 @@ def share(progress: Mapping[str, Any]) -> str:
 @register.filter
 def percent(progress: Mapping[str, Any]) -> str:
     return _("%(number)d%%") % {"number": round(100 * float(share(progress)))}
+
+
+@register.filter
+def mark(flow: Flow) -> str:
+    """What tells this page of a flow apart from others of it."""
+    return live.mark_of(flow)
 
 
 @register.filter

@@ -19,7 +19,8 @@ def home(request: SignedIn) -> HttpResponse:
 @signed_in
 def server(request: SignedIn, slug: str) -> HttpResponse:
     found = get_object_or_404(catalog.visible(request.user), slug=slug)
-    trouble = refreshed(found)
+    catalog.attach(request.user.pk, found)
+    trouble = refreshed(request, found)
     context = {
         "server": found,
         "trouble": trouble,
@@ -32,12 +33,12 @@ def server(request: SignedIn, slug: str) -> HttpResponse:
     return render(request, "catalog/server.html", context, status=502 if trouble and not found.offers else 200)
 
 
-def refreshed(found: Server) -> str:
+def refreshed(request: SignedIn, found: Server) -> str:
     """Bring a stale listing up to date; the code of what went wrong, if anything did."""
-    if not catalog.is_stale(found):
+    if not catalog.is_stale(found, request.user.pk):
         return ""
     try:
-        catalog.refresh(found)
+        catalog.refresh(found, request.user.pk)
     except relay.RelayError as error:
         return relay_code(error)
     return ""

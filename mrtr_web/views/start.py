@@ -36,10 +36,11 @@ def start(request: SignedIn, slug: str, kind: str, name: str = "") -> HttpRespon
     server = catalog.visible(request.user).filter(slug=slug).first()
     if server is None:
         return _not_here(request)
+    catalog.attach(request.user.pk, server)
     name = name or _uri(request, kind)
     operation = operations.find(server, kind, name)
     if operation is None:
-        trouble = refreshed(server)
+        trouble = refreshed(request, server)
         operation = operations.find(server, kind, name)
         if operation is None and request.method == "POST":
             return _not_here(request)

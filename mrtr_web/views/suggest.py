@@ -17,6 +17,7 @@ from mrtr_web.views.web import SignedIn, signed_in
 def suggest(request: SignedIn, slug: str) -> HttpResponse:
     """Suggestions for the input `typing` of a start form that is posted as it stands."""
     server = get_object_or_404(catalog.visible(request.user), slug=slug)
+    catalog.attach(request.visitor.user, server)
     operation = operations.find(server, request.POST.get("kind", ""), request.POST.get("name", ""))
     if operation is None or not completion.is_offered(operation):
         raise Http404

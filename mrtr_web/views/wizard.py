@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from mrtr_web import operations, results, steps, wizard
+from mrtr_web import catalog, operations, results, steps, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
 from mrtr_web.views.web import Request, SignedIn, digest, lost_post, signed_in, uuid_in
@@ -55,6 +55,7 @@ def posted(view: Callable[[Request, uuid.UUID], HttpResponse]) -> Callable[[Requ
 def mine(request: SignedIn) -> HttpResponse:
     rows = list(Flow.objects.filter(user=request.user.pk)[:200])
     servers = Server.objects.in_bulk({row.server_id for row in rows})
+    catalog.attach(request.user.pk, *servers.values())
     here = wizard.held(request.visitor)
     titles = {server.pk: operations.titles(server) for server in servers.values()}
     for row in rows:
@@ -197,17 +198,12 @@ def _row(request: SignedIn, flow_id: uuid.UUID) -> Flow:
     return row
 
 
-def _label(row: Flow) -> str:
-    operation = operations.of_flow(row.server, row.method, row.name)
-    return operation.title if operation is not None and operation.title else row.name
-
-
 def _context(row: Flow, record: Record | None) -> Context:
-    operation = operations.of_flow(row.server, row.method, row.name)
+    operation = catalog.operation_of(row)
     return {
         "flow": row,
         "server": row.server,
-        "label": _label(row),
+        "label": operation.title if operation is not None and operation.title else row.name,
         "kind": {method: kind for kind, method in operations.METHODS.items()}[row.method],
         "repeatable": operation is not None and operation.repeatable,
         "asked_so_far": row.round,

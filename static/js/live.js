@@ -27,9 +27,8 @@ class Line {
   }
 
   connect() {
-    const { flowState, round } = this.main.dataset;
     const url = new URL(this.address, location.href.replace(/^http/, "ws"));
-    url.search = new URLSearchParams({ seen: `${flowState}.${round}` });
+    url.search = new URLSearchParams({ seen: this.main.dataset.mark });
     this.socket = new WebSocket(url);
     this.socket.onopen = () => this.opened();
     this.socket.onmessage = (event) => this.tell(JSON.parse(event.data));

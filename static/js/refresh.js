@@ -76,6 +76,7 @@ function note(main, fresh) {
   if (!fresh || kindOf(fresh) !== kindOf(main)) return;
   main.dataset.flowState = fresh.dataset.flowState;
   main.dataset.round = fresh.dataset.round;
+  main.dataset.mark = fresh.dataset.mark;
   main.dispatchEvent(new CustomEvent("flow-fetched", { detail: fresh }));
 }
 

@@ -7,7 +7,8 @@ from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from mrtr_web.models import CAPABILITIES, Server
+from mrtr_web import catalog
+from mrtr_web.models import CAPABILITIES, PRIVATE_NETWORKS, Server
 
 
 class Command(BaseCommand):
@@ -27,11 +28,16 @@ class Command(BaseCommand):
         known = Server.objects.filter(slug=options["slug"]).first()
         server = known or Server(slug=options["slug"], name=options["slug"], capabilities=["elicitation"])
         if server.url != options["url"]:
-            server.forget_listing()
-        server.url, server.listed_at = options["url"], None
-        for name in ("name", "bearer_env", "capabilities", "allow_private"):
+            catalog.forget_listings(server)
+        server.url, server.checked_at = options["url"], None
+        for name in ("name", "capabilities"):
             if options[name] is not None:
                 setattr(server, name, options[name])
+        if options["bearer_env"] is not None:
+            server.credential_kind, server.credential_source = "bearer", "env"
+            server.credential_ref = options["bearer_env"]
+        if options["allow_private"]:
+            server.private_networks = list(PRIVATE_NETWORKS)
         try:
             server.full_clean()
         except ValidationError as error:

@@ -59,7 +59,11 @@ class Command(BaseCommand):
             raise CommandError("this needs an empty database of its own: set DATABASE_URL")
         call_command("migrate", verbosity=0, interactive=False)
         server = Server.objects.create(
-            slug="suite", name="Suite", url=options["url"], allow_private=True, capabilities=["elicitation"]
+            slug="suite",
+            name="Suite",
+            url=options["url"],
+            private_networks=["127.0.0.0/8", "::1/128"],
+            capabilities=["elicitation"],
         )
         with _legs():
             failed = _run(_visitor(), server)
@@ -103,7 +107,7 @@ def _visitor() -> Visitor:
 
 def _run(visitor: Visitor, server: Server) -> list[str]:
     """Start everything, then answer everything, so that flows run beside each other. What did not complete."""
-    catalog.refresh(server)
+    catalog.refresh(server, visitor.user)
     started = [(operation.name, _start(visitor, operation, values)) for operation, values in _wanted(server)]
     ends = [(name, _finish(visitor, flow)) for name, flow in started]
     return [

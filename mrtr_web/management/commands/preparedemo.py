@@ -42,4 +42,6 @@ def _account(name: str, password: str) -> None:
         account.set_password(password)
     account.save()
     if name == "reviewer":
-        account.user_permissions.set(Permission.objects.filter(codename__in=("view_flow", "view_finding")))
+        account.user_permissions.set(
+            Permission.objects.filter(codename__in=("review_flow", "view_finding", "switch_server"))
+        )
