@@ -162,5 +162,5 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "lifespan":
         return await _lifespan(receive, send)
     if scope["type"] == "websocket":
-        return await consumers.flow_page(scope, receive, send)
+        return await consumers.page(scope, receive, send)
     return await capped(scope, receive, send)

@@ -105,15 +105,17 @@ def username(user: int | None) -> str:
     return str(found.values_list("username", flat=True).first() or "")
 
 
-def intervene(flow_id: uuid.UUID, event: str, *, by: int, note: str = "", **changes: Any) -> bool:
-    """Write what a reviewer did to an open flow that stays where it is. False where it is over, or gone."""
+def intervene(
+    flow_id: uuid.UUID, event: str, *, by: int, where: Q | None = None, remark: str = "", **changes: Any
+) -> bool:
+    """Write what a reviewer did to an open flow that stays where it is. False where it is over, or `where` fails."""
     with transaction.atomic():
-        held = Flow.objects.select_for_update(of=("self",)).filter(pk=flow_id, state__in=machine.OPEN)
+        held = Flow.objects.select_for_update(of=("self",)).filter(where or Q(), pk=flow_id, state__in=machine.OPEN)
         row = held.values(*_AUDITED).first()
         if row is None:
             return False
         Flow.objects.filter(pk=flow_id).update(**changes)
-        _audit(row, event, by, note=note, before=row["state"], after=row["state"])
+        _audit(row, event, by, note=remark, before=row["state"], after=row["state"])
         _tell(Q(pk=flow_id))
         return True
 
@@ -130,6 +132,11 @@ def switch(server: Server, *, on: bool, by: int, note: str = "") -> None:
 def note_server(server: Server, event: str, *, by: int | None, note: str = "") -> None:
     """The audit row of what was done to a server."""
     AuditEntry.objects.create(event=event, by=username(by), server_id=server.pk, server=server.slug, note=note)
+
+
+def note_person(person: str, event: str, *, by: int) -> None:
+    """The audit row of what was done to somebody's sessions."""
+    AuditEntry.objects.create(event=event, by=username(by), person=person)
 
 
 def _tell(which: Q) -> None:

@@ -36,6 +36,9 @@ class Session(models.Model):
     expire_date = models.DateTimeField(db_index=True)
     ends_at = models.DateTimeField()
 
+    class Meta:
+        permissions: ClassVar = [("end_sessions", "Can end a person's sessions at the review desk")]
+
     def __str__(self) -> str:
         return f"session {self.pk}"
 

@@ -1,9 +1,21 @@
-"""The review desk: who may review what. Rights are per group; a reviewer sees facts of a request, never content."""
+"""The review desk: who may review what, and what they may do. Rights are per group.
 
+A reviewer sees facts of a request, never content, and each intervention leaves a row in the audit trail.
+"""
+
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractUser, Permission
+from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
 
-from mrtr_web.models import Flow, Server
+from mrtr_web import ledger, sessions
+from mrtr_web.flow import Event, State
+from mrtr_web.models import AuditEntry, Flow, Server
 
 PERMISSION = "mrtr_web.review_flow"
 
@@ -36,3 +48,73 @@ def flows(user: AbstractUser) -> QuerySet[Flow]:
     if user.is_active and user.is_superuser:
         return Flow.objects.all()
     return Flow.objects.filter(server__in=servers(user))
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What one reviewer's queue is made of: servers by id, and a mark that changes with everything in it."""
+
+    servers: frozenset[int]
+    mark: str
+
+
+def scope(user_id: int) -> Scope | None:
+    """The queue of this person; None for who is no reviewer (any more)."""
+    user = get_user_model().objects.filter(pk=user_id, is_active=True).first()
+    if user is None or not is_reviewer(user):
+        return None
+    ids = frozenset(servers(user).values_list("pk", flat=True))
+    return Scope(ids, mark(ids))
+
+
+def mark(server_ids: Collection[int]) -> str:
+    """What tells two sights of the queue apart: each change of it leaves a row in the audit trail."""
+    seen = AuditEntry.objects.filter(server_id__in=server_ids).order_by("-id")
+    return str(seen.values_list("pk", flat=True).first() or 0)
+
+
+def find(user: AbstractUser, flow_id: uuid.UUID) -> Flow | None:
+    """One request, brought up to date where its lease has run out. None where this person may not review it."""
+    ledger.expire_leases(pk=flow_id)
+    return flows(user).select_related("user", "server", "taken_by").filter(pk=flow_id).first()
+
+
+def withdraw(flow: Flow, by: int, reason: str) -> bool:
+    """End a request; a leg in the air is cut off. The person reads the reason. False where it was over already."""
+    return ledger.move(
+        flow.pk, Event.WITHDRAWN, by=by, audit={"note": reason}, reason=reason, lease_until=None, taken_by=None
+    )
+
+
+def remind(flow: Flow, by: int) -> bool:
+    """Ask the person to go on, on the pages that they have open. False where nothing waits for them."""
+    waits = Q(state__in=[State.WAITING, State.NOT_YET, State.UNSENT, State.UNKNOWN])
+    return ledger.intervene(flow.pk, "reminded", by=by, where=waits, reminded_at=Now())
+
+
+def take(flow: Flow, by: int, note: str) -> bool:
+    """Look after a request from now on, with a note for the other reviewers. False where it is over."""
+    return ledger.intervene(flow.pk, "taken", by=by, remark=note, taken_by=by, note=note)
+
+
+def release(flow: Flow, by: int) -> bool:
+    """Leave a request to others. False where it is over."""
+    return ledger.intervene(flow.pk, "released", by=by, taken_by=None, note="")
+
+
+def may_switch(user: AbstractUser) -> bool:
+    """Whether this person may switch servers off and on."""
+    return user.has_perm("mrtr_web.switch_server")
+
+
+def may_end_sessions(user: AbstractUser) -> bool:
+    """Whether this person may end other people's sessions."""
+    return user.has_perm("mrtr_web.end_sessions")
+
+
+def end_sessions(person: AbstractUser, by: int) -> int:
+    """End all sessions of a person: their open requests expire, what they keep is gone. Returns how many there were."""
+    with transaction.atomic():
+        ended = sessions.end_sessions_of(person.pk, by=by)
+        ledger.note_person(person.get_username(), "sessions_ended", by=by)
+    return ended

@@ -1,21 +1,22 @@
 """The pages that are open on this process: what is due to each, and a look at all of them with every heartbeat.
 
-The look makes up for hints that were lost, and ends sockets whose session has ended: three queries, however many
-there are.
+The look makes up for hints that were lost, and ends sockets whose session has ended: three queries for all pages of
+flows, however many there are, and a few for each reviewer.
 """
 
+import abc
 import asyncio
 import contextlib
-import functools
 import logging
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 
-from mrtr_web import ledger, sessions
+from mrtr_web import ledger, review, sessions, wizard
 from mrtr_web.live import Message, hub, mark_of
 from mrtr_web.models import Flow
 from mrtr_web.runner import threaded
@@ -34,25 +35,42 @@ class Full(Exception):
     """This person has as many sockets open as one may have."""
 
 
-class Socket:
-    """One open page of a flow. Of what is due to it, the latest of each kind is kept."""
+class Socket(abc.ABC):
+    """One open page. Of what is due to it, the latest of each kind is kept. Lives on the event loop, but for look()."""
 
-    def __init__(self, visitor: Visitor, flow: uuid.UUID, seen: str) -> None:
-        self.visitor, self.flow, self.seen = visitor, flow, seen
-        self.read: Callable[[Message], dict[str, Any]] | None = None
+    gap = 0.0
+    """Seconds between two messages at least."""
+
+    def __init__(self, visitor: Visitor, seen: str) -> None:
+        self.visitor, self.seen = visitor, seen
         self._due: dict[str, Message] = {}
         self._wake = asyncio.Event()
 
+    @abc.abstractmethod
+    def listening(self) -> contextlib.AbstractContextManager[None]:
+        """Hear the hints that concern this page, until the block ends."""
+
+    @abc.abstractmethod
+    def look(self) -> Any:
+        """Database work: what the page is to be compared with at its start; None where it may not be open."""
+
+    @abc.abstractmethod
+    def enter(self, found: Any) -> None:
+        """Catch up with what look() found."""
+
+    @abc.abstractmethod
+    def says(self, message: Message) -> Message:
+        """What the browser is told."""
+
     def hear(self, message: Message) -> None:
-        if message["type"] == "moved":
-            self.seen = message["mark"]
         self._due[message["type"]] = message
         self._wake.set()
 
     def compare(self, found: str) -> None:
-        """Where the flow is by the database: a page that shows something else is told."""
+        """Where things are by the database: a page that shows something else is told."""
         if found != self.seen:
-            self.hear({"type": "moved", "mark": found})
+            self.seen = found
+            self.hear({"type": "moved"})
 
     async def due(self) -> Message:
         """The next message, as soon as there is one."""
@@ -60,6 +78,64 @@ class Socket:
             self._wake.clear()
             await self._wake.wait()
         return self._due.pop(next(iter(self._due)))
+
+
+class FlowSocket(Socket):
+    """The page of one flow, for its owner."""
+
+    def __init__(self, visitor: Visitor, seen: str, flow: uuid.UUID) -> None:
+        super().__init__(visitor, seen)
+        self.flow = flow
+        self.read: Callable[[Message], Message] | None = None
+
+    def listening(self) -> contextlib.AbstractContextManager[None]:
+        return hub.listening(self.flow, self.hear)
+
+    def hear(self, message: Message) -> None:
+        self.seen = message.get("mark", self.seen)
+        super().hear(message)
+
+    def look(self) -> Flow | None:
+        return wizard.flow_of(self.visitor.user, self.flow)
+
+    def enter(self, found: Flow) -> None:
+        self.read = wizard.progress_reader(self.visitor, found)
+        self.compare(mark_of(found))
+        latest = hub.progress_of(found.pk, found.leg)
+        if latest is not None:
+            self.hear(latest)
+
+    def says(self, message: Message) -> Message:
+        if message["type"] == "moved" or self.read is None:
+            return {"type": "moved", "flow": str(self.flow)}
+        return self.read(message)
+
+
+class DeskSocket(Socket):
+    """The queue of a reviewer. A hint may be of something that the database shows only later: both are told."""
+
+    gap = 0.5
+
+    def __init__(self, visitor: Visitor, seen: str) -> None:
+        super().__init__(visitor, seen)
+        self.servers: frozenset[int] = frozenset()
+
+    def listening(self) -> contextlib.AbstractContextManager[None]:
+        return hub.overhearing(self._overhear)
+
+    def _overhear(self, message: Message) -> None:
+        if message["type"] == "moved" and message["server"] in self.servers:
+            self.hear({"type": "moved"})
+
+    def look(self) -> review.Scope | None:
+        return review.scope(self.visitor.user)
+
+    def enter(self, found: review.Scope) -> None:
+        self.servers = found.servers
+        self.compare(found.mark)
+
+    def says(self, message: Message) -> Message:
+        return {"type": "moved"}
 
 
 class Sockets:
@@ -79,7 +155,7 @@ class Sockets:
         if self._watch is None:
             self._watch = asyncio.create_task(self._look_after_all())
         try:
-            with hub.listening(socket.flow, socket.hear):
+            with socket.listening():
                 yield
         finally:
             self._open.remove(socket)
@@ -95,24 +171,40 @@ class Sockets:
             for start in range(0, len(everybody), AT_ONCE):
                 some = everybody[start : start + AT_ONCE]
                 try:
-                    self._tell(some, *await threaded(functools.partial(_look, some)))
+                    self._tell(some, await threaded(_look, some))
                 except Exception as error:  # a lost database must not end the watch
                     log.warning("open pages could not be looked after: %s", type(error).__name__)
 
-    def _tell(self, some: Sequence[Socket], alive: set[int], marks: dict[uuid.UUID, str]) -> None:
+    def _tell(self, some: Sequence[Socket], seen: "Seen") -> None:
         for socket in some:
-            if socket.visitor.session not in alive:
+            if socket.visitor.session not in seen.alive:
                 socket.hear(OVER)
-            elif socket.flow in marks:
-                socket.compare(marks[socket.flow])
+            elif isinstance(socket, FlowSocket) and socket.flow in seen.marks:
+                socket.compare(seen.marks[socket.flow])
+            elif isinstance(socket, DeskSocket):
+                scope = seen.scopes[socket.visitor.user]
+                socket.enter(scope) if scope is not None else socket.hear(OVER)
 
 
-def _look(some: Sequence[Socket]) -> tuple[set[int], dict[uuid.UUID, str]]:
-    """Whose session still counts, and where each flow is."""
-    flows = {socket.flow for socket in some}
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Whose session still counts, where each flow is, and what each reviewer may see of the queue."""
+
+    alive: set[int]
+    marks: dict[uuid.UUID, str]
+    scopes: dict[int, review.Scope | None]
+
+
+def _look(some: Sequence[Socket]) -> Seen:
+    flows = {socket.flow for socket in some if isinstance(socket, FlowSocket)}
+    reviewers = {socket.visitor.user for socket in some if isinstance(socket, DeskSocket)}
     ledger.expire_leases(pk__in=flows)
-    found = Flow.objects.filter(pk__in=flows).select_related("server")
-    return sessions.alive([socket.visitor for socket in some]), {row.pk: mark_of(row) for row in found}
+    found = Flow.objects.filter(pk__in=flows).select_related("server") if flows else ()
+    return Seen(
+        sessions.alive([socket.visitor for socket in some]),
+        {row.pk: mark_of(row) for row in found},
+        {user: review.scope(user) for user in reviewers},
+    )
 
 
 sockets = Sockets()

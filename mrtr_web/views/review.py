@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Concatenate
+from typing import Concatenate, cast
 
 from django.http import Http404, HttpResponse
 
@@ -19,4 +19,4 @@ def reviewer(view: View[P]) -> Callable[Concatenate[Request, P], HttpResponse]:
             raise Http404
         return view(request, *args, **kwargs)
 
-    return signed_in(guarded)
+    return signed_in(cast(View[P], guarded))

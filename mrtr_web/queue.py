@@ -1,0 +1,169 @@
+"""The queue of the review desk: which requests are pending, who waits for whom, and since when. No content."""
+
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib.auth.models import AbstractUser
+from django.db.models import Count, F, Q, QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from mrtr_web.flow import OPEN, State
+from mrtr_web.models import Flow, Leg, Round, Server
+
+PER_PAGE = 50
+MANY_ROUNDS = 10
+"""From here on a request is worth a look."""
+PERSON, SERVER, HERE, NOBODY = "person", "server", "here", "nobody"
+WAITS_FOR = {
+    State.RUNNING: SERVER,
+    State.NOT_YET: SERVER,
+    State.WAITING: PERSON,
+    State.UNSENT: PERSON,
+    State.UNKNOWN: PERSON,
+}
+STATE_WORDS = {
+    State.RUNNING: _("With the server"),
+    State.WAITING: _("Waiting for the person"),
+    State.NOT_YET: _("The server is not ready yet"),
+    State.UNSENT: _("Not sent: the person must look at it"),
+    State.UNKNOWN: _("Interrupted: the person must look at it"),
+    State.COMPLETED: _("Finished"),
+    State.FAILED: _("Failed"),
+    State.STOPPED: _("Stopped by the person"),
+    State.WITHDRAWN: _("Withdrawn"),
+    State.EXPIRED: _("Expired with the session"),
+}
+ORDERS = {"": ("changed_at", "pk"), "newest": ("-started_at", "pk"), "oldest": ("started_at", "pk")}
+
+
+class Wish(forms.Form):
+    """What of the queue is to be seen. Every part may be left out."""
+
+    state = forms.ChoiceField(
+        label=_("State"),
+        required=False,
+        choices=[("", _("All that are open")), *STATE_WORDS.items(), ("all", _("All, also those that are over"))],
+    )
+    server = forms.ChoiceField(label=_("Server"), required=False)
+    person = forms.CharField(label=_("Person"), required=False, max_length=150)
+    reference = forms.CharField(label=_("Reference"), required=False, max_length=40)
+    taken = forms.ChoiceField(
+        label=_("Looked after"),
+        required=False,
+        choices=[("", _("By anybody or nobody")), ("me", _("By me")), ("nobody", _("By nobody yet"))],
+    )
+    order = forms.ChoiceField(
+        label=_("First"),
+        required=False,
+        choices=[
+            ("", _("Longest in its state")),
+            ("newest", _("Newest request")),
+            ("oldest", _("Oldest request")),
+        ],
+    )
+    page = forms.IntegerField(required=False, min_value=1, max_value=100_000, widget=forms.HiddenInput)
+    SHOWN: ClassVar = ("state", "server", "person", "reference", "taken", "order")
+
+    def __init__(self, data: Mapping[str, Any], servers: Iterable[Server]) -> None:
+        super().__init__(data)
+        choice = self.fields["server"]
+        assert isinstance(choice, forms.ChoiceField)
+        choice.choices = [("", _("All")), *((server.slug, server.name) for server in servers)]
+
+    def clean_reference(self) -> str:
+        """Hexadecimal digits of a request's id: the eight that people quote, or more."""
+        digits = str(self.cleaned_data["reference"]).replace("-", "").lower().lstrip("#")
+        if len(digits) > 32 or set(digits) - set("0123456789abcdef"):
+            raise forms.ValidationError(_("A reference has the digits 0 to 9 and the letters A to F."))
+        return digits
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """What was asked for; a part that is wrong counts as left out."""
+        self.is_valid()
+        return self.cleaned_data
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One request in the queue."""
+
+    flow: Flow
+    waits_for: str
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    hosts: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def state_words(self) -> str:
+        return str(STATE_WORDS[State(self.flow.state)])
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A page of the queue. `counts` by state are of all that the wish finds, but for its state."""
+
+    rows: list[Row]
+    counts: Mapping[str, int]
+    page: int
+    pages: int
+
+
+def read(user: AbstractUser, servers: Mapping[int, Server], wish: Wish) -> Queue:
+    """The page of the queue that is wished for, out of these servers' requests; a constant number of queries."""
+    wanted = wish.wanted
+    found = _found(user, servers, wanted)
+    counts = dict(found.order_by().values_list("state").annotate(Count("pk")))
+    states = _states(wanted.get("state", ""))
+    total = sum(counts.get(state, 0) for state in states)
+    pages = max(1, -(-total // PER_PAGE))
+    page = min(wanted.get("page") or 1, pages)
+    ordered = found.filter(state__in=states).order_by(*ORDERS[wanted.get("order", "")])
+    flows = list(ordered.select_related("user", "taken_by")[(page - 1) * PER_PAGE : page * PER_PAGE])
+    return Queue(rows(flows, servers), counts, page, pages)
+
+
+def _found(user: AbstractUser, servers: Mapping[int, Server], wanted: Mapping[str, Any]) -> QuerySet[Flow]:
+    only = Q(server__in=list(servers)) if not user.is_superuser else Q()
+    if wanted.get("server"):
+        only &= Q(server__in=[pk for pk, server in servers.items() if server.slug == wanted["server"]])
+    if wanted.get("person"):
+        only &= Q(user__username__icontains=wanted["person"])
+    if wanted.get("reference"):
+        only &= Q(pk__range=_range(wanted["reference"]))
+    if wanted.get("taken"):
+        only &= Q(taken_by=user.pk if wanted["taken"] == "me" else None)
+    return Flow.objects.filter(only)
+
+
+def _states(wish: str) -> Iterable[str]:
+    if wish == "all":
+        return list(State)
+    return [wish] if wish else sorted(OPEN)
+
+
+def _range(digits: str) -> tuple[uuid.UUID, uuid.UUID]:
+    return uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
+
+
+def rows(flows: list[Flow], servers: Mapping[int, Server]) -> list[Row]:
+    """What the desk tells of these requests; three queries less the ones that are not needed."""
+    ids = [flow.pk for flow in flows]
+    asked = {each.flow_id: each for each in Round.objects.filter(flow__in=ids, number=F("flow__round"))}
+    legs = [flow.leg for flow in flows if flow.state == State.RUNNING]
+    here = set(Leg.objects.filter(pk__in=legs, sent_at=None).values_list("flow_id", flat=True))
+    for flow in flows:
+        flow.server = servers[flow.server_id]
+    return [_row(flow, asked.get(flow.pk), flow.pk in here) for flow in flows]
+
+
+def _row(flow: Flow, asked: Round | None, is_here: bool) -> Row:
+    waits_for = HERE if is_here else WAITS_FOR.get(State(flow.state), NOBODY)
+    many = ("many_rounds",) if flow.round >= MANY_ROUNDS else ()
+    if asked is None:
+        return Row(flow, waits_for, warnings=many)
+    return Row(flow, waits_for, Counter(asked.kinds), tuple(asked.hosts), (*asked.warnings, *many))
