@@ -1,9 +1,10 @@
 """WebSockets, as a plain ASGI application: /ws/flows/<id>/?seen=<mark> and /ws/review/?seen=<mark>
 
 The one of a flow says {"type": "moved", "flow"}, upon which the page fetches itself, and {"progress", "total",
-"message"}, of which the message is server text, opened for the owner. The one of the desk says {"type": "moved"}. They take nothing: a browser that sends something is shown out.
-Whoever may not come in is refused before the handshake, all with the same answer. Afterwards they close with
-SESSION_OVER, or as the ASGI server does when it goes away.
+"message"}, of which the message is server text, opened for the owner. The one of the desk says {"type": "moved"}.
+They take nothing: a browser that sends something is shown out. Whoever may not come in is refused before the
+handshake, all with the same answer. Afterwards they close with SESSION_OVER, or as the ASGI server does when it goes
+away.
 """
 
 import asyncio

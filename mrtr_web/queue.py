@@ -154,7 +154,7 @@ def rows(flows: list[Flow], servers: Mapping[int, Server]) -> list[Row]:
     """What the desk tells of these requests; three queries less the ones that are not needed."""
     ids = [flow.pk for flow in flows]
     asked = {each.flow_id: each for each in Round.objects.filter(flow__in=ids, number=F("flow__round"))}
-    legs = [flow.leg for flow in flows if flow.state == State.RUNNING]
+    legs = [flow.leg for flow in flows if flow.leg is not None and flow.state == State.RUNNING]
     here = set(Leg.objects.filter(pk__in=legs, sent_at=None).values_list("flow_id", flat=True))
     for flow in flows:
         flow.server = servers[flow.server_id]

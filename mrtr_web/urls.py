@@ -6,7 +6,7 @@ from django.templatetags.static import static
 from django.urls import path
 from django.views.generic import RedirectView
 
-from mrtr_web.views import account, catalog, health, start, suggest, wizard
+from mrtr_web.views import account, catalog, health, review, start, suggest, wizard
 
 urlpatterns = [
     path("", catalog.home, name="home"),
@@ -26,6 +26,15 @@ urlpatterns = [
     path("flows/<uuid:flow_id>/stop/", wizard.stop, name="stop"),
     path("flows/<uuid:flow_id>/again/", wizard.again, name="again"),
     path("flows/<uuid:flow_id>/content/<int:number>/", wizard.content, name="content"),
+    path("review/", review.queue, name="review"),
+    path("review/servers/", review.servers, name="review_servers"),
+    path("review/servers/<slug:slug>/switch/", review.switch, name="switch"),
+    path("review/<uuid:flow_id>/", review.flow, name="review_flow"),
+    path("review/<uuid:flow_id>/withdraw/", review.withdraw, name="withdraw"),
+    path("review/<uuid:flow_id>/remind/", review.remind, name="remind"),
+    path("review/<uuid:flow_id>/take/", review.take, name="take"),
+    path("review/<uuid:flow_id>/release/", review.release, name="release"),
+    path("review/<uuid:flow_id>/end-sessions/", review.end_sessions, name="end_sessions"),
     path("admin/login/", RedirectView.as_view(pattern_name="login", query_string=True)),
     path("admin/", admin.site.urls),
     path("favicon.ico", RedirectView.as_view(url=static("img/icon.svg"))),

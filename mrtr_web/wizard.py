@@ -15,7 +15,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from mrtr_web import catalog, ledger, live, operations, pages, relay, secrecy, steps, vault
@@ -88,6 +88,21 @@ def sent_at(rows: Iterable[Flow]) -> dict[uuid.UUID, datetime | None]:
 def queued(rows: Iterable[Flow]) -> set[uuid.UUID]:
     """Which of these flows have a leg that still waits for its turn: nothing of it has been sent."""
     return {flow for flow, sent in sent_at(rows).items() if sent is None}
+
+
+def reminders(user_id: int) -> list[Flow]:
+    """The person's requests that a reviewer has asked them to go on with, since they are where they are."""
+    waiting = [State.WAITING, State.NOT_YET, State.UNSENT, State.UNKNOWN]
+    found = Flow.objects.filter(user=user_id, state__in=waiting, reminded_at__gte=F("changed_at"))
+    return list(found.select_related("server")[:5])
+
+
+def reduce(visitor: Visitor, row: Flow, record: Record) -> Record:
+    """What stays of a flow that a reviewer withdrew, who could not open its record: sealed anew where need be."""
+    ended = record.ended()
+    if ended != record:
+        SealedRecord.objects.filter(pk=row.pk).update(sealed=_seal(visitor, row, row.round, ended))
+    return ended
 
 
 def expire_without_record(row: Flow) -> Flow:

@@ -150,6 +150,30 @@ def elapsed(moment: datetime) -> int:
 
 
 @register.filter
+def reminded(flow: Flow) -> bool:
+    """Whether a reviewer has asked the person to go on since the flow is where it is."""
+    return flow.reminded_at is not None and flow.reminded_at >= flow.changed_at
+
+
+@register.simple_tag(takes_context=True)
+def reminders(context: template.Context) -> list[Flow]:
+    """The requests of the person that reviewers have asked them to go on with."""
+    return wizard.reminders(context["user"].pk)
+
+
+@register.filter
+def span(moment: datetime) -> str:
+    """The time since then, in short: the two largest units at most."""
+    seconds = elapsed(moment)
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86_400
+    if days:
+        return _("%(days)d d %(hours)d h") % {"days": days, "hours": hours % 24}
+    if hours:
+        return _("%(hours)d h %(minutes)d min") % {"hours": hours, "minutes": minutes % 60}
+    return _("%d min") % minutes if minutes else _("%d s") % seconds
+
+
+@register.filter
 def goes_on(flow: Flow) -> bool:
     """Whether a running or state-only flow is expected to move without the person."""
     if flow.state != "not_yet":

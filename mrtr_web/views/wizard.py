@@ -81,8 +81,10 @@ def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
         row, record = wizard.open_flow(request.visitor, flow_id)
     except wizard.Unreadable:
         return _unreadable(request, row)
-    context = _context(row, record)
     state = State(row.state)
+    if state is State.WITHDRAWN:
+        record = wizard.reduce(request.visitor, row, record)
+    context = _context(row, record)
     if state is State.WAITING:
         return _round_page(request, row, record, _round_form(request, row, record, None))
     if state is State.RUNNING:

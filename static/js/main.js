@@ -3,6 +3,7 @@ import { attention } from "./attention.js";
 import { leaveNoCopies } from "./bfcache.js";
 import { copyButtons } from "./copy.js";
 import { decisions } from "./decide.js";
+import { desk } from "./desk.js";
 import { drafts } from "./drafts.js";
 import { focusErrors } from "./errors.js";
 import { live } from "./live.js";
@@ -30,6 +31,7 @@ function enhance() {
   resend(main);
   refresh(main, enhance);
   progress(main);
+  desk(main);
   live(main);
   attention(main); // after what changes the title
 }

@@ -1,5 +1,6 @@
 // Look again where the flow has moved, and put the new page in place. While a leg is in the air the page looks by
 // itself: often without a socket, now and then with one, since hints may be lost.
+import { call } from "./attention.js";
 import { fetchPage } from "./fetch.js";
 import { spoken } from "./spoken.js";
 
@@ -17,7 +18,7 @@ const kindOf = ({ dataset }) => dataset.poll || `${dataset.flowState}.${dataset.
 const isSending = () => performance.now() - sent < SENDING;
 
 export function refresh(main, enhance) {
-  if (!main.dataset.flowState) return;
+  if (!main.dataset.flow) return;
   const goesOn = GOING_ON.includes(main.dataset.poll);
   let pause = SOONEST;
   let timer = 0;
@@ -57,14 +58,15 @@ async function compare(main, enhance) {
   if (left) return typed || location.reload() || true;
   note(main, fresh);
   if (!fresh || kindOf(fresh) === kindOf(main)) return false;
-  if (typed) tellMoved(typed);
+  if (typed) tellMoved(typed, found.page);
   else swap(main, found.page, enhance);
   return true;
 }
 
 // What was typed here stays, whatever another tab has sent.
-function tellMoved(notice) {
+function tellMoved(notice, page = null) {
   notice.hidden = false;
+  notice.querySelector("[data-moved-why]").textContent = page?.querySelector("[data-why]")?.textContent ?? "";
   document.querySelector("[data-announcer]").textContent = notice.textContent;
 }
 
@@ -77,7 +79,17 @@ function note(main, fresh) {
   main.dataset.flowState = fresh.dataset.flowState;
   main.dataset.round = fresh.dataset.round;
   main.dataset.mark = fresh.dataset.mark;
+  renewNotices(main.querySelector("[data-notices]"), fresh.querySelector("[data-notices]"), main.dataset);
   main.dispatchEvent(new CustomEvent("flow-fetched", { detail: fresh }));
+}
+
+// A reviewer reminds, or the server is switched off: what is typed below stays.
+function renewNotices(old, fresh, news) {
+  if (!old || !fresh || old.textContent === fresh.textContent) return;
+  const notices = document.importNode(fresh, true);
+  old.replaceWith(notices);
+  document.querySelector("[data-announcer]").textContent = notices.textContent.trim();
+  call(news);
 }
 
 function swap(main, page, enhance) {
