@@ -37,7 +37,7 @@ class RoundForm:
 
     def actions(self) -> tuple[str, ...]:
         """What was done with each step, without content, for the round's row."""
-        return tuple(f"{page.kind}:{page.answer().get('action', 'accept')}" for page in self.pages)
+        return tuple(page.answer().get("action", "accept") for page in self.pages)
 
     def carried(self) -> list[tuple[str, str]]:
         """Every input of the round as it was posted, for hidden inputs of the page that reads it back."""

@@ -33,11 +33,11 @@ def test_a_person_finishes_a_booking_in_three_rounds(person: Person, demo: Recor
     row = Flow.objects.get()
     assert (row.state, row.round, row.outcome, row.server.slug) == ("completed", 3, "done", "demo")
     assert list(Round.objects.values_list("number", "kinds", "actions")) == [
-        (1, ["form"], ["form:accept"]),
-        (2, ["url"], ["url:accept"]),
-        (3, ["form"], ["form:accept"]),
+        (1, ["form"], ["accept"]),
+        (2, ["url"], ["accept"]),
+        (3, ["form"], ["accept"]),
     ]
-    assert [entry.event for entry in AuditEntry.objects.all()] == [
+    assert [entry.event for entry in AuditEntry.objects.order_by("id")] == [
         *("started", "asked", "answered", "asked", "answered", "asked", "answered", "finished")
     ]
     assert Leg.objects.filter(ended_at=None).count() == 0
