@@ -105,7 +105,7 @@ def test_the_wire_carries_progress_and_hints_and_nothing_else(person: Person, se
         person.fill("Name", "canary-answer")
         person.press("Send")
         assert person.page.state == "running"
-        with listening(person, "running.1") as ear:
+        with listening(person, "running.1.0.1") as ear:
             last = of_progress(3.75, 4, "almost\ufffd there" + "e" * 500)
             said = ear.next()
             while said["progress"] != 3.75:
@@ -128,12 +128,12 @@ def test_the_wire_carries_progress_and_hints_and_nothing_else(person: Person, se
 def test_who_comes_in_the_middle_sees_where_it_is(person: Person, server: Server) -> None:
     with desk(server, lambda post: told(post, of_progress(2, 5, "two of five"))):
         start(person)
-        with listening(person, "running.0") as ear:
+        with listening(person, "running.0.0.1") as ear:
             assert ear.next() == of_progress(2, 5, "two of five")
-            with listening(person, "running.0") as late:
+            with listening(person, "running.0.0.1") as late:
                 assert late.next() == of_progress(2, 5, "two of five")
                 assert late.is_silent()
-            with listening(person, "waiting.1") as behind:
+            with listening(person, "waiting.1.0.1") as behind:
                 assert behind.next() == {"type": "moved", "flow": str(Flow.objects.get().pk)}
         person.press("Stop")
 
@@ -141,12 +141,12 @@ def test_who_comes_in_the_middle_sees_where_it_is(person: Person, server: Server
 def test_another_browser_of_the_person_gets_numbers_without_words(person: Person, server: Server) -> None:
     with desk(server, lambda post: told(post, of_progress(2, 5, "canary-words"))), Person(person.base) as elsewhere:
         start(person)
-        with listening(person, "running.0") as ear:
+        with listening(person, "running.0.0.1") as ear:
             assert ear.next()["message"] == "canary-words"
         elsewhere.sign_in("alice")
         elsewhere.get(person.page.path)
         assert "canary" not in elsewhere.page.text
-        with listening(elsewhere, "running.0") as ear:
+        with listening(elsewhere, "running.0.0.1") as ear:
             assert ear.next() == of_progress(2, 5)
         person.press("Stop")
 
@@ -155,7 +155,7 @@ def test_the_socket_goes_with_the_session(person: Person, server: Server) -> Non
     with desk(server, asks()):
         start(person)
         person.until("waiting")
-        with listening(person, "waiting.1") as ear:
+        with listening(person, "waiting.1.0.1") as ear:
             end_session(Session.objects.get().pk)
             assert ear.closed() == 4401
         assert refusal(person) == 403
@@ -165,7 +165,7 @@ def test_a_page_that_talks_is_shown_out(person: Person, server: Server) -> None:
     with desk(server, asks()):
         start(person)
         person.until("waiting")
-        with listening(person, "waiting.1") as ear:
+        with listening(person, "waiting.1.0.1") as ear:
             ear.connection.send("canary")
             assert ear.closed() == 1008
 
@@ -176,7 +176,7 @@ def test_a_person_has_so_many_sockets_and_no_more(person: Person, server: Server
         person.until("waiting")
         with contextlib.ExitStack() as stack:
             for _ in range(MOST):
-                stack.enter_context(listening(person, "waiting.1"))
+                stack.enter_context(listening(person, "waiting.1.0.1"))
             assert refusal(person) == 403
         end = time.monotonic() + BOUND
         while refusal(person) != 101:
@@ -187,6 +187,6 @@ def test_a_flow_that_waits_says_nothing(person: Person, server: Server) -> None:
     with desk(server, asks()) as recorder:
         start(person)
         person.until("waiting")
-        with listening(person, "waiting.1") as ear:
+        with listening(person, "waiting.1.0.1") as ear:
             assert ear.is_silent(1.2)
         assert len(calls(recorder)) == 1

@@ -42,7 +42,7 @@ def test_stop_in_one_process_closes_the_stream_of_the_other(alice: User, server:
         with serving(tmp_path, **environ) as one, serving(tmp_path, **environ) as two, Person(one.base) as person:
             person.sign_in("alice")
             start(person, "canary-argument")
-            with at(two, person) as elsewhere, listening(elsewhere, "running.0") as ear:
+            with at(two, person) as elsewhere, listening(elsewhere, "running.0.0.1") as ear:
                 assert ear.next() == of_progress(1, 4, "canary-words")
                 elsewhere.press("Stop")
                 assert recorder.gone.wait(1), "the stream to the server is still open"
@@ -69,7 +69,7 @@ def test_without_redis_the_other_process_is_told_by_the_next_heartbeat(
     ):
         person.sign_in("alice")
         start(person)
-        with at(two, person) as elsewhere, listening(elsewhere, "running.0") as ear:
+        with at(two, person) as elsewhere, listening(elsewhere, "running.0.0.1") as ear:
             assert ear.is_silent(0.6)
             person.press("Stop")
             ear.until_moved()
@@ -109,7 +109,7 @@ def test_pages_work_while_redis_is_away_and_hints_come_back(alice: User, server:
             person.sign_in("alice")
             start(person)
             person.until("waiting")
-            with at(two, person) as elsewhere, listening(elsewhere, "waiting.1") as ear:
+            with at(two, person) as elsewhere, listening(elsewhere, "waiting.1.0.1") as ear:
                 broker.stop()
                 person.fill("Name", "Ada")
                 assert person.press("Send").state == "running"

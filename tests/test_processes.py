@@ -189,7 +189,7 @@ def _one_socket(person: Person, server: Server) -> str:
     """A flow that is told of progress on its socket, then stopped; what was told."""
     with desk(server, lambda post: told(post, of_progress(1, 4, CANARIES["progress"]))):
         start(person)
-        with listening(person, "running.0") as ear:
+        with listening(person, "running.0.0.1") as ear:
             said = str(ear.next()["message"])
         person.press("Stop")
     return said

@@ -14,7 +14,7 @@ from tests.processes import Process, serving
 from tests.visitors import cookie_header, cookies_of
 
 PAGES = 500
-REST = "unknown.0"
+REST = "unknown.0.0.1"
 """Where the flows are. A page that shows something else is told that it moved."""
 
 
