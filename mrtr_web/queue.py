@@ -27,15 +27,15 @@ WAITS_FOR = {
 }
 STATE_WORDS = {
     State.RUNNING: _("With the server"),
-    State.WAITING: _("Waiting for the person"),
-    State.NOT_YET: _("The server is not ready yet"),
-    State.UNSENT: _("Not sent: the person must look at it"),
-    State.UNKNOWN: _("Interrupted: the person must look at it"),
+    State.WAITING: _("With the person"),
+    State.NOT_YET: _("Server not ready yet"),
+    State.UNSENT: _("Not sent"),
+    State.UNKNOWN: _("Interrupted"),
     State.COMPLETED: _("Finished"),
     State.FAILED: _("Failed"),
-    State.STOPPED: _("Stopped by the person"),
+    State.STOPPED: _("Stopped"),
     State.WITHDRAWN: _("Withdrawn"),
-    State.EXPIRED: _("Expired with the session"),
+    State.EXPIRED: _("Expired"),
 }
 ORDERS = {"": ("changed_at", "pk"), "newest": ("-started_at", "pk"), "oldest": ("started_at", "pk")}
 
@@ -67,6 +67,11 @@ class Wish(forms.Form):
     )
     page = forms.IntegerField(required=False, min_value=1, max_value=100_000, widget=forms.HiddenInput)
     SHOWN: ClassVar = ("state", "server", "person", "reference", "taken", "order")
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether more than a state was asked for."""
+        return any(self.data.get(name) for name in self.SHOWN if name != "state")
 
     def __init__(self, data: Mapping[str, Any], servers: Iterable[Server]) -> None:
         super().__init__(data)

@@ -1,8 +1,8 @@
 // The pages of the review desk look again where something has moved, and put the parts that may differ in place: what
-// somebody types or has opened stays. Without a socket they look now and then by themselves.
+// somebody types or has opened stays.
 import { fetchPage } from "./fetch.js";
 
-const OFFLINE = 10000;
+const EVERY = 15000; // times go by, and hints may be lost
 
 export function desk(main) {
   if (!("desk" in main.dataset)) return;
@@ -17,7 +17,7 @@ export function desk(main) {
     if (again) look();
   };
   for (const hint of ["flow-moved", "flow-look"]) main.addEventListener(hint, look);
-  setInterval(() => "online" in main.dataset || look(), OFFLINE);
+  setInterval(look, EVERY);
 }
 
 async function renew(main) {
