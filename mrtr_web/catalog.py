@@ -51,16 +51,16 @@ def barred(user: int, server: int, url: str) -> str | None:
 
 def endpoint(server: Server) -> relay.Endpoint:
     """Where legs to this server go, with its credentials."""
-    return relay.Endpoint(server.url, credentials.headers(server), bool(server.private_networks))
+    return relay.Endpoint(server.url, credentials.headers(server), tuple(server.private_networks))
 
 
-def limits() -> relay.Limits:
-    """The time and size limits of one leg, from the settings."""
+def limits(server: Server | None = None) -> relay.Limits:
+    """The time and size limits of one leg, from the settings; a server's own times go before them."""
     config = settings.CONFIG
     return relay.Limits(
         connect=config.connect_timeout,
-        silence=config.silence_timeout,
-        total=config.total_timeout,
+        silence=(server and server.silence_timeout) or config.silence_timeout,
+        total=(server and server.total_timeout) or config.total_timeout,
         max_bytes=config.max_response_bytes,
     )
 

@@ -22,6 +22,8 @@ class Config(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="MRTR_", extra="ignore", populate_by_name=True)
 
     secret_key: SecretStr = Field(validation_alias=AliasChoices("SECRET_KEY"))
+    credential_keys: Names = Field((), repr=False)
+    credential_dir: Path = Path("/run/secrets")
     secret_key_fallbacks: Names = Field((), repr=False, validation_alias=AliasChoices("SECRET_KEY_FALLBACKS"))
     allowed_hosts: Names = Field((), validation_alias=AliasChoices("ALLOWED_HOSTS"))
     database_url: SecretStr = Field(SecretStr(""), validation_alias=AliasChoices("DATABASE_URL"))
@@ -47,7 +49,7 @@ class Config(BaseSettings):
     state_only_timeout: float = Field(600, gt=0)
     drafts: bool = True
 
-    @field_validator("secret_key_fallbacks", "allowed_hosts", mode="before")
+    @field_validator("secret_key_fallbacks", "allowed_hosts", "credential_keys", mode="before")
     @classmethod
     def split_names(cls, value: object) -> object:
         return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
@@ -57,6 +59,13 @@ class Config(BaseSettings):
     def long_enough(cls, value: SecretStr) -> SecretStr:
         if len(value.get_secret_value()) < 50:
             raise ValueError("must have 50 random characters or more")
+        return value
+
+    @field_validator("credential_keys")
+    @classmethod
+    def random_enough(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if any(len(key) < 43 or len(set(key)) < 16 for key in value):
+            raise ValueError("each key must have 43 random characters or more, as secrets.token_urlsafe(32) makes them")
         return value
 
     @field_validator("time_zone")

@@ -1,11 +1,158 @@
-"""What goes to a server to be let in: for now a bearer token from an environment variable that an admin named."""
+"""What goes to a server to be let in: nothing, a bearer token, or headers; typed in, or from a variable or a file.
+
+It is bound to the origin that it was given for and goes to no other. Where one is set up but cannot be had, no
+request goes without it: headers() is None. Nothing here puts a secret into an exception, a log or a page.
+"""
 
 import os
+import re
+import stat
+from pathlib import Path
 
+import httpx2
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from mrtr_web import headerlines, keyring
+from mrtr_web.headerlines import Malformed
 from mrtr_web.models import Server
 
+MAX_FILE = 64 * 1024
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_OWN = frozenset(("SECRET_KEY", "SECRET_KEY_FALLBACKS", "DATABASE_URL", "REDIS_URL"))
+_PORTS = {"https": 443, "http": 80}
 
-def headers(server: Server) -> dict[str, str]:
-    """The headers for every request to this server and no other. Nothing where the variable is empty."""
-    token = os.environ.get(server.credential_ref, "") if server.credential_kind == "bearer" else ""
-    return {"Authorization": f"Bearer {token}"} if token else {}
+
+class Unavailable(Exception):
+    """The credential cannot be had; the message says why, for admins."""
+
+
+def headers(server: Server) -> dict[str, str] | None:
+    """The headers for every request to this server. None: it has a credential that cannot be had."""
+    try:
+        return _headers(server)
+    except Unavailable:
+        return None
+
+
+def trouble(server: Server) -> str:
+    """Why the credential cannot be had; "" where it can, or where there is none."""
+    try:
+        _headers(server)
+    except Unavailable as error:
+        return str(error)
+    return ""
+
+
+def give(server: Server, kind: str, text: str) -> None:
+    """Seal a credential for the origin of the server's URL. The row, which has its id, is saved by the caller.
+
+    Raises Malformed, keyring.NoKeys.
+    """
+    headerlines.read(kind, text)
+    origin = origin_of(server.url)
+    server.credential_sealed = keyring.seal(text, "credential", server.pk, origin)
+    server.credential_kind, server.credential_source, server.credential_ref = kind, "form", ""
+    server.credential_origin = origin
+
+
+def refer(server: Server, kind: str, source: str, ref: str) -> None:
+    """Take the credential from a variable or a file each time, for the origin of the server's URL. Raises Malformed."""
+    if why := fault(source, ref):
+        raise Malformed(why)
+    server.credential_kind, server.credential_source, server.credential_ref = kind, source, ref
+    server.credential_sealed, server.credential_origin = None, origin_of(server.url)
+
+
+def drop(server: Server) -> None:
+    server.credential_kind, server.credential_source, server.credential_ref = "none", "form", ""
+    server.credential_sealed, server.credential_origin = None, ""
+
+
+def drop_if_moved(server: Server) -> bool:
+    """Drop a credential that was given for another origin than the server's URL has now."""
+    moved = server.credential_kind != "none" and server.credential_origin != origin_of(server.url)
+    if moved:
+        drop(server)
+    return moved
+
+
+def fault(source: str, ref: str) -> str:
+    """Why this variable or file may not be a source; "" where it may, whether it is there or not."""
+    if source == "env":
+        if not _VARIABLE.match(ref):
+            return _("This is not the name of an environment variable.")
+        if ref.upper() in _OWN or ref.upper().startswith("MRTR_"):
+            return _("This variable holds a secret of this app itself, which is never sent to a server.")
+        return ""
+    return "" if _path(ref) else _("This is not the name of a file inside the directory of MRTR_CREDENTIAL_DIR.")
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port as the client that dials reads them; "" for what is no http URL."""
+    try:
+        parts = httpx2.URL(url)
+        port = parts.port or _PORTS[parts.scheme]
+    except (httpx2.InvalidURL, KeyError):
+        return ""
+    return f"{parts.scheme}://{parts.raw_host.decode('ascii').lower()}:{port}"
+
+
+def _headers(server: Server) -> dict[str, str]:
+    if server.credential_kind == "none":
+        return {}
+    if not server.credential_origin or origin_of(server.url) != server.credential_origin:
+        raise Unavailable(_("It was given for another address."))
+    try:
+        return headerlines.read(server.credential_kind, _text(server))
+    except Malformed as error:
+        raise Unavailable(str(error)) from None
+
+
+def _text(server: Server) -> str:
+    if server.credential_source == "form":
+        return _unsealed(server)
+    if why := fault(server.credential_source, server.credential_ref):
+        raise Unavailable(why)
+    if server.credential_source == "file":
+        return _file(server.credential_ref)
+    text = os.environ.get(server.credential_ref, "")
+    if not text.strip():
+        raise Unavailable(_("The environment variable is not set, or empty."))
+    return text
+
+
+def _unsealed(server: Server) -> str:
+    blob = bytes(server.credential_sealed or b"")
+    try:
+        return keyring.open(blob, "credential", server.pk, server.credential_origin).decode()
+    except keyring.NoKeys:
+        raise Unavailable(_("MRTR_CREDENTIAL_KEYS is empty, so it cannot be opened.")) from None
+    except keyring.Locked:
+        raise Unavailable(_("No key of MRTR_CREDENTIAL_KEYS opens it. Type it in again.")) from None
+
+
+def _path(ref: str) -> Path | None:
+    """Where a file of the directory is in truth, links followed; None where that is outside."""
+    base = Path(settings.CONFIG.credential_dir).resolve()
+    try:
+        path = (base / ref).resolve()
+    except (OSError, ValueError, RuntimeError):
+        return None
+    return path if ref and path != base and path.is_relative_to(base) else None
+
+
+def _file(ref: str) -> str:
+    path = _path(ref)
+    assert path is not None
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            data = file.read(MAX_FILE + 1) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+            text = data.decode()
+    except OSError:
+        raise Unavailable(_("The file cannot be read.")) from None
+    except UnicodeDecodeError:
+        raise Unavailable(_("The file is not text.")) from None
+    if not text.strip() or len(data) > MAX_FILE:
+        raise Unavailable(_("The file is empty, too big, or not a regular file."))
+    return text

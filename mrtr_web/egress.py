@@ -1,9 +1,10 @@
 """The guarded way out: every HTTP request to a server that people have named leaves through here.
 
 What is checked, and where:
-1. the URL: https (http only where private addresses are allowed), no user:password in it;
-2. the address, when it is dialled: every address that the name resolves to must be permitted, and the one
-   that was checked is the one connected to, so a name cannot change its mind (SNI and Host stay the name's);
+1. the URL: https, or http where private networks are listed; no user:password in it;
+2. the address, when it is dialled: every address that the name resolves to must be permitted (networks.py), for http
+   one of a listed private network; the one that was checked is the one connected to, so a name cannot change its
+   mind (SNI and Host stay the name's);
 3. the answer: no cookies, no compression, no more bytes than the policy allows, counted while they arrive.
 
 Connections and SSLContext are shared per event loop and process; a client never is (its cookie jar leaks).
@@ -35,22 +36,12 @@ import anyio
 import httpcore2
 import httpx2
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+from mrtr_web import networks
+from mrtr_web.networks import Address, Network
 
 # Shorter than any common server's keep-alive: a request must not meet a connection that is just being closed,
 # for then nobody could say whether it arrived.
 KEEP_ALIVE = 2.0
-
-_PRIVATE = tuple(
-    ipaddress.ip_network(text)
-    for text in ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7")
-)
-# Cloud metadata at addresses that look public (Azure, Oracle) or private (Amazon and Google over IPv6).
-_METADATA = frozenset(
-    ipaddress.ip_address(text) for text in ("168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254")
-)
-_UNICAST_V6 = ipaddress.IPv6Network("2000::/3")
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 class EgressError(Exception):
@@ -71,9 +62,9 @@ class Interrupted(EgressError):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """`allow_private` lets in loopback, RFC 1918, ULA and plain http; never link-local or metadata."""
+    """`private`: networks of loopback, RFC 1918 and ULA that are let in, over plain http, too."""
 
-    allow_private: bool = False
+    private: tuple[str | Network, ...] = ()
     max_bytes: int = 16 * 1024 * 1024
     connect_timeout: float = 10.0
 
@@ -101,40 +92,12 @@ async def aclose() -> None:
         await pool.aclose()
 
 
-def permitted(address: Address, *, allow_private: bool) -> bool:
-    """Whether this address may be connected to."""
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-        address = address.ipv4_mapped
-    if address in _METADATA:
-        return False
-    if any(address.version == network.version and address in network for network in _PRIVATE):
-        return allow_private
-    return all(_public(inner) for inner in _unwrapped(address))
-
-
-def _unwrapped(address: Address) -> tuple[Address, ...]:
-    """The IPv4 addresses that NAT64, 6to4 and Teredo addresses lead to, or the address itself."""
-    if isinstance(address, ipaddress.IPv6Address):
-        if address in _NAT64:
-            return (ipaddress.IPv4Address(int(address) & 0xFFFFFFFF),)
-        if address.sixtofour is not None:
-            return (address.sixtofour,)
-        if address.teredo is not None:
-            return address.teredo
-    return (address,)
-
-
-def _public(address: Address) -> bool:
-    if address in _METADATA or address.is_multicast or not address.is_global:
-        return False
-    return isinstance(address, ipaddress.IPv4Address) or address in _UNICAST_V6
-
-
 class _Dialler(httpcore2.AnyIOBackend):
     """Resolves, checks every address, and connects to those that were checked, one after the other."""
 
-    def __init__(self, allow_private: bool) -> None:
-        self.allow_private = allow_private
+    def __init__(self, private: frozenset[Network], scheme: str) -> None:
+        self.private = private
+        self.may_dial = networks.permitted if scheme == "https" else networks.is_listed
 
     async def connect_tcp(
         self,
@@ -146,7 +109,7 @@ class _Dialler(httpcore2.AnyIOBackend):
     ) -> httpcore2.AsyncNetworkStream:
         deadline = anyio.current_time() + (10.0 if timeout is None else timeout)
         addresses = await _resolve(host, port, deadline)
-        if not all(permitted(address, allow_private=self.allow_private) for address in addresses):
+        if not all(self.may_dial(address, self.private) for address in addresses):
             raise Unreached("blocked")
         code = "dns"
         for tried, address in enumerate(addresses):
@@ -180,23 +143,24 @@ async def _resolve(host: str, port: int, deadline: float) -> list[Address]:
     raise Unreached(code)
 
 
-_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[bool, httpcore2.AsyncConnectionPool]] = WeakKeyDictionary()
+_Pools = dict[tuple[frozenset[Network], str], httpcore2.AsyncConnectionPool]
+_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pools] = WeakKeyDictionary()
 
 
-def _pool(allow_private: bool) -> httpcore2.AsyncConnectionPool:
-    """This event loop's pool of connections; public and private ones are kept apart."""
+def _pool(private: frozenset[Network], scheme: str) -> httpcore2.AsyncConnectionPool:
+    """This event loop's pool of connections that were all dialled under the same rules."""
     for loop in [loop for loop in _pools if loop.is_closed()]:
         del _pools[loop]
     pools = _pools.setdefault(asyncio.get_running_loop(), {})
-    if allow_private not in pools:
-        pools[allow_private] = httpcore2.AsyncConnectionPool(
+    if (private, scheme) not in pools:
+        pools[private, scheme] = httpcore2.AsyncConnectionPool(
             ssl_context=_ssl_context(),
             max_connections=None,  # the runner bounds the legs
             max_keepalive_connections=20,
             keepalive_expiry=KEEP_ALIVE,
-            network_backend=_Dialler(allow_private),
+            network_backend=_Dialler(private, scheme),
         )
-    return pools[allow_private]
+    return pools[private, scheme]
 
 
 @functools.cache
@@ -215,16 +179,16 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         self._check(request.url)
         with _translated():
-            response = await _pool(self.policy.allow_private).handle_async_request(self._guarded(request))
+            pool = _pool(networks.read(self.policy.private), request.url.scheme)
+            response = await pool.handle_async_request(self._guarded(request))
         headers = [(name, value) for name, value in response.headers if name.lower() != b"set-cookie"]
         assert isinstance(response.stream, AsyncIterable)
         body = _Body(response.stream, httpx2.Headers(headers), self.policy.max_bytes)
         return httpx2.Response(response.status, headers=headers, stream=body, extensions=dict(response.extensions))
 
     def _check(self, url: httpx2.URL) -> None:
-        if url.scheme != "https" and not (url.scheme == "http" and self.policy.allow_private):
-            raise Unreached("blocked")
-        if url.userinfo or not url.host:
+        may_be = url.scheme == "https" or (url.scheme == "http" and self.policy.private)
+        if not may_be or url.userinfo or not url.host:
             raise Unreached("blocked")
 
     def _guarded(self, request: httpx2.Request) -> httpcore2.Request:

@@ -13,14 +13,13 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from mrtr_web import findings, roots
+from mrtr_web import findings, networks, roots
 from mrtr_web.fields import JSONText
 from mrtr_web.flow import OPEN, State
 
 CAPABILITIES = ("elicitation", "sampling", "roots")
 """What may be declared to a server."""
-PRIVATE_NETWORKS = ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7")
-"""Loopback, RFC 1918 and ULA: what a server's private networks may be parts of."""
+PRIVATE_NETWORKS = networks.PRIVATE
 CREDENTIAL_KINDS = [("none", _("None")), ("bearer", _("Bearer token")), ("headers", _("Headers"))]
 CREDENTIAL_SOURCES = [("form", _("Typed in here")), ("env", _("Environment variable")), ("file", _("File"))]
 
@@ -103,6 +102,18 @@ class Server(models.Model):
         if wrong:
             message = _("Not a plain file address, such as file:///home/ada/photos: %s")
             raise ValidationError({"roots": message % ", ".join(wrong)})
+        self.private_networks = [_network(text) for text in self.private_networks]
+
+
+def _network(text: str) -> str:
+    try:
+        return networks.normalised(text)
+    except ValueError:
+        message = _(
+            "Not a private network, such as 10.1.2.0/24 or 127.0.0.1: %(text)s. It must be a part of one of %(all)s."
+        )
+        values = {"text": text, "all": ", ".join(PRIVATE_NETWORKS)}
+        raise ValidationError({"private_networks": message % values}) from None
 
 
 class Listing(models.Model):

@@ -6,7 +6,7 @@ did not act: -32022 where it does speak our revision, and -32020 (headers) after
 
 RelayError     .sent, .received (JSON-RPC messages, for their owner's eyes), .size (bytes received), .status (HTTP)
 ├─ Unsent      not acted upon. .reason: refused dns tls blocked connect_timeout unsendable
-│              unauthorized forbidden too_many switched_off moved database; .retry_after: seconds
+│              credential unauthorized forbidden too_many switched_off moved database; .retry_after: seconds
 ├─ Lost        bytes were sent, then the leg broke. .reason: cut timeout too_big encoding server_error
 ├─ Refused     a JSON-RPC error. .code; .message and .data are text of the server
 ├─ LegacyServer   it speaks only older revisions
@@ -47,8 +47,10 @@ INTERNAL_ERROR = -32603
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     url: str
-    headers: Mapping[str, str] = field(default_factory=dict)
-    allow_private: bool = False
+    headers: Mapping[str, str] | None = field(default_factory=dict, repr=False)
+    """None: there is a credential, but it cannot be had, so nothing is sent."""
+    private: tuple[str, ...] = ()
+    """Networks that the address may be in although they are private."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,8 +303,10 @@ class _Leg:
         return wire.answer
 
     def _route(self) -> Route:
+        if self.endpoint.headers is None:
+            raise self.noted(Unsent("credential"))
         left = max(self.limits.max_bytes - self.size, 0)
-        policy = egress.Policy(self.endpoint.allow_private, left, self.limits.connect)
+        policy = egress.Policy(self.endpoint.private, left, self.limits.connect)
         return Route(self.endpoint.url, self.endpoint.headers, policy, self.limits.silence)
 
 

@@ -49,6 +49,7 @@ class Job:
     person: int
     endpoint: relay.Endpoint
     call: relay.Call
+    limits: relay.Limits
     settle: Callable[[Outcome], Again | None]
     seal_words: Callable[[str], bytes]
 
@@ -172,7 +173,7 @@ class Runner:
     async def _exchange(self, job: Job) -> Outcome:
         teller = telling.Teller(job.flow, job.leg, job.seal_words)
         try:
-            return await relay.send(job.endpoint, job.call, catalog.limits(), teller)
+            return await relay.send(job.endpoint, job.call, job.limits, teller)
         except relay.RelayError as error:
             return error
         finally:

@@ -7,7 +7,7 @@ import contextlib
 import json
 import logging
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
@@ -35,7 +35,7 @@ class Route:
     """Where a request goes, with the endpoint's own headers, and how long a silence is borne (seconds)."""
 
     url: str
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(repr=False)
     policy: egress.Policy
     silence: float
 

@@ -305,7 +305,8 @@ def _job(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Job:
     )
     settle = functools.partial(_settle, visitor, row, leg, record)
     seal_words = functools.partial(vault.close_words, keys=_keys(visitor), binding=_binding(visitor, row, row.round))
-    return Job(row.pk, leg, row.server_id, row.user_id, catalog.endpoint(row.server), call, settle, seal_words)
+    endpoint, limits = catalog.endpoint(row.server), catalog.limits(row.server)
+    return Job(row.pk, leg, row.server_id, row.user_id, endpoint, call, limits, settle, seal_words)
 
 
 def _settle(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record, outcome: Outcome) -> Again | None:

@@ -12,6 +12,7 @@ import pytest
 
 from mrtr_web import relay
 from mrtr_web.demo.server import build
+from mrtr_web.networks import PRIVATE
 from mrtr_web.relay import CAPABILITIES, Call, Endpoint, Limits, Progress, Refused
 from tests.servers import BOUND, Recorder, run, serve
 
@@ -34,7 +35,7 @@ class Desk:
     def __init__(self, base: str, recorder: Recorder) -> None:
         self.base = base
         self.recorder = recorder
-        self.endpoint = Endpoint(f"{base}/mcp", allow_private=True)
+        self.endpoint = Endpoint(f"{base}/mcp", private=PRIVATE)
 
     def send(self, method: str, params: dict[str, Any], **more: Any) -> dict[str, Any]:
         schema = more.pop("schema", None)
@@ -311,7 +312,7 @@ def test_the_command_runs_it() -> None:
         try:
             assert process.stdout is not None
             url = process.stdout.readline().split()[-1]
-            found = run(relay.discover(Endpoint(url, allow_private=True), LIMITS))
+            found = run(relay.discover(Endpoint(url, private=PRIVATE), LIMITS))
             assert found["instructions"].startswith("A make-believe travel desk")
         finally:
             process.terminate()

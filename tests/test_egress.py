@@ -17,11 +17,13 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from mrtr_web import egress
-from mrtr_web.egress import EgressError, Interrupted, Policy, Unreached, permitted
+from mrtr_web import egress, networks
+from mrtr_web.egress import EgressError, Interrupted, Policy, Unreached
+from mrtr_web.networks import permitted
 from tests.servers import Answer, Post, Recorder, Scripted, free_port, html, run, scripted, serve
 
-PRIVATE = Policy(allow_private=True, max_bytes=1000, connect_timeout=2)
+LISTED = networks.read(networks.PRIVATE)
+PRIVATE = Policy(networks.PRIVATE, max_bytes=1000, connect_timeout=2)
 PUBLIC = Policy(max_bytes=1000, connect_timeout=2)
 
 
@@ -120,20 +122,91 @@ OUTSIDE = [
 
 @pytest.mark.parametrize("address", NEVER)
 def test_no_policy_lets_these_addresses_through(address: str) -> None:
-    for allow_private in (False, True):
-        assert not permitted(ipaddress.ip_address(address), allow_private=allow_private)
+    everything = networks.read(("0.0.0.0/0", "::/0"))
+    for listed in (frozenset(), LISTED, everything):
+        assert not permitted(ipaddress.ip_address(address), listed)
+        assert not networks.is_listed(ipaddress.ip_address(address), listed)
 
 
 @pytest.mark.parametrize("address", INSIDE)
-def test_private_addresses_are_let_through_only_where_allowed(address: str) -> None:
-    assert permitted(ipaddress.ip_address(address), allow_private=True)
-    assert not permitted(ipaddress.ip_address(address), allow_private=False)
+def test_private_addresses_are_let_through_only_where_their_network_is_listed(address: str) -> None:
+    found = ipaddress.ip_address(address)
+    assert permitted(found, LISTED) and networks.is_listed(found, LISTED)
+    others = networks.read(("10.9.0.0/16", "192.168.9.0/24", "fd99::/16"))
+    for listed in (frozenset(), others):
+        assert not permitted(found, listed)
+        assert not networks.is_listed(found, listed)
 
 
 @pytest.mark.parametrize("address", OUTSIDE)
 def test_public_addresses_are_let_through(address: str) -> None:
-    for allow_private in (False, True):
-        assert permitted(ipaddress.ip_address(address), allow_private=allow_private)
+    for listed in (frozenset(), LISTED):
+        assert permitted(ipaddress.ip_address(address), listed)
+        assert not networks.is_listed(ipaddress.ip_address(address), networks.read(("0.0.0.0/0", "::/0")))
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        (" 10.1.2.3 ", "10.1.2.3/32"),
+        ("10.1.0.0/16", "10.1.0.0/16"),
+        ("::1", "::1/128"),
+        ("FD00:0::/16", "fd00::/16"),
+        ("127.0.0.0/255.0.0.0", "127.0.0.0/8"),
+    ],
+)
+def test_a_private_network_is_stored_in_one_spelling(text: str, stored: str) -> None:
+    assert networks.normalised(text) == stored
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x",
+        "10.1.2.3/8",
+        "0.0.0.0/0",
+        "8.8.8.8",
+        "10.0.0.0/7",
+        "169.254.0.0/16",
+        "::/0",
+        "fe80::/10",
+        "::ffff:10.0.0.1",
+    ],
+)
+def test_what_is_not_wholly_private_cannot_be_listed(text: str) -> None:
+    with pytest.raises(ValueError):
+        networks.normalised(text)
+
+
+def test_plain_http_goes_to_listed_networks_alone(names: dict[str, list[str]]) -> None:
+    names["public.test"] = ["8.8.8.8"]
+    names["mixed.test"] = ["127.0.0.1", "8.8.8.8"]
+    names["other.test"] = ["127.0.0.2"]
+    names["127.0.0.1"] = ["127.0.0.1"]
+    for host in ("public.test", "mixed.test"):
+        assert fault(PRIVATE, f"http://{host}/").code == "blocked"
+    one = Policy(("127.0.0.1/32",), connect_timeout=2)
+    with scripted(lambda post: html(200)) as (url, server):
+        assert fetch(one, url).status_code == 200
+        assert fault(one, str(httpx2.URL(url).copy_with(host="other.test"))).code == "blocked"
+    assert len(server.posts) == 1
+
+
+def test_a_connection_is_not_shared_with_who_may_not_dial_it() -> None:
+    async def scene(url: str) -> list[str]:
+        assert (await get(PRIVATE, url)).status_code == 200
+        found: list[str] = []
+        for policy in (PUBLIC, Policy(("10.0.0.0/8",))):
+            try:
+                await get(policy, url)
+            except EgressError as error:
+                found.append(error.code)
+        return found
+
+    with scripted(lambda post: html(200)) as (url, server):
+        assert run(scene(url)) == ["blocked", "blocked"]
+    assert len(server.posts) == 1
 
 
 @pytest.mark.parametrize(
@@ -202,7 +275,7 @@ def test_an_address_that_does_not_answer_is_left_in_time() -> None:
                 waiting = queue.enter_context(socket.socket())
                 waiting.setblocking(False)
                 waiting.connect_ex(("127.0.0.1", port))
-            policy = Policy(allow_private=True, connect_timeout=0.3)
+            policy = Policy(networks.PRIVATE, connect_timeout=0.3)
             assert fault(policy, f"http://127.0.0.1:{port}/").code == "connect_timeout"
 
 
@@ -347,4 +420,4 @@ def test_a_header_that_cannot_be_written_is_not_sent() -> None:
 
 def test_unix_sockets_are_refused() -> None:
     with pytest.raises(Unreached):
-        run(egress._Dialler(allow_private=True).connect_unix_socket("/tmp/canary"))
+        run(egress._Dialler(LISTED, "http").connect_unix_socket("/tmp/canary"))

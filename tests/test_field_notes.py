@@ -10,6 +10,7 @@ import pytest
 
 from mrtr_web import relay
 from mrtr_web.models import Flow, Server, Session
+from mrtr_web.networks import PRIVATE
 from mrtr_web.relay import CAPABILITIES, Call, Endpoint, Limits
 from mrtr_web.sessions import end_session
 from tests.desk import asks, calls, desk, done
@@ -95,7 +96,7 @@ def test_a_tool_that_shows_life_is_not_cut_off_by_the_silence_limit(tick: Callab
     """H03, H14: progress, comments and CRLF frames, for three times as long as a silence may last."""
     limits = Limits(connect=5, silence=0.5, total=20, max_bytes=100_000)
     with serve(Recorder(Ticking(0.15, 10, tick)), lifespan="off") as base:
-        found = run(relay.send(Endpoint(f"{base}/mcp", allow_private=True), CALL, limits))
+        found = run(relay.send(Endpoint(f"{base}/mcp", private=PRIVATE), CALL, limits))
         assert found.result == {"content": []}
 
 
@@ -105,7 +106,7 @@ def test_a_tool_that_falls_silent_is_cut_off() -> None:
     with scripted(lambda post: Answer(b": hello\n\n", 200, STREAM, "hang")) as (url, recorder):
         began = time.monotonic()
         with pytest.raises(relay.Lost, match="timeout"):
-            run(relay.send(Endpoint(url, allow_private=True), CALL, limits))
+            run(relay.send(Endpoint(url, private=PRIVATE), CALL, limits))
         assert time.monotonic() - began < 5
         assert recorder.gone.wait(5)
 

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from mrtr_web import wire
+from mrtr_web.networks import PRIVATE
 from mrtr_web.relay import (
     CAPABILITIES,
     REVISION,
@@ -63,7 +64,7 @@ Server = Callable[[Post], Answer]
 
 
 def endpoint(url: str, **headers: str) -> Endpoint:
-    return Endpoint(url, headers, allow_private=True)
+    return Endpoint(url, headers, private=PRIVATE)
 
 
 def call(**params: Any) -> Call:
@@ -644,23 +645,24 @@ def test_what_never_reached_the_server_is_unsent() -> None:
     with scripted(lambda post: result(post, DONE)) as (url, server):
         tls = url.replace("http:", "https:")
         cases = {
-            "refused": Endpoint(f"http://127.0.0.1:{free_port()}/", allow_private=True),
-            "dns": Endpoint("http://a..b/", allow_private=True),
-            "tls": Endpoint(tls, allow_private=True),
+            "refused": Endpoint(f"http://127.0.0.1:{free_port()}/", private=PRIVATE),
+            "dns": Endpoint("http://a..b/", private=PRIVATE),
+            "tls": Endpoint(tls, private=PRIVATE),
             "blocked": Endpoint(tls),
-            "unsendable": Endpoint(url, {"Authorization": "a\r\nb"}, allow_private=True),
+            "unsendable": Endpoint(url, {"Authorization": "a\r\nb"}, private=PRIVATE),
         }
         for reason, target in cases.items():
             found = outcome(send(target, call(), LIMITS))
             assert isinstance(found, Unsent) and found.reason == reason
             assert (repr(found), found.status) == (f"Unsent('{reason}')", None)
-        for bad in (Endpoint(url), Endpoint(url.replace("//", "//u:p@"), allow_private=True)):
+        for bad in (Endpoint(url), Endpoint(url.replace("//", "//u:p@"), private=PRIVATE)):
             assert repr(outcome(send(bad, call(), LIMITS))) == "Unsent('blocked')"
         for bad in (
-            Endpoint("http://127.0.0.1:99999/", allow_private=True),
-            Endpoint(url, {"A": "\u2028"}, allow_private=True),
+            Endpoint("http://127.0.0.1:99999/", private=PRIVATE),
+            Endpoint(url, {"A": "\u2028"}, private=PRIVATE),
         ):
             assert repr(outcome(send(bad, call(), LIMITS))) == "Unsent('unsendable')"
+        assert repr(outcome(send(Endpoint(url, None, PRIVATE), call(), LIMITS))) == "Unsent('credential')"
     assert server.posts == []
 
 
@@ -918,11 +920,11 @@ NOISES: list[Server] = [
 
 def test_no_content_is_ever_logged_or_put_into_an_exception(loud: list[str], capfd: Any) -> None:
     sent = Call("tools/call", {"name": "x", "arguments": {"a": CANARY}, "requestState": CANARY}, {})
-    bad = Endpoint("http://127.0.0.1:1/", {"Authorization": f"{CANARY}\u2028"}, allow_private=True)
+    bad = Endpoint("http://127.0.0.1:1/", {"Authorization": f"{CANARY}\u2028"}, private=PRIVATE)
     raised = [outcome(send(bad, sent, QUICK))]
     for step in NOISES:
         with scripted(step) as (url, _):
-            target = Endpoint(f"{url}?token={CANARY}", {"Authorization": CANARY}, allow_private=True)
+            target = Endpoint(f"{url}?token={CANARY}", {"Authorization": CANARY}, private=PRIVATE)
             try:
                 run(send(target, sent, QUICK, lambda progress: None))
             except RelayError as one:

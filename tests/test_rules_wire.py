@@ -8,8 +8,9 @@ from typing import Any
 import anyio
 import pytest
 
-from mrtr_web import relay
+from mrtr_web import credentials, relay
 from mrtr_web.models import Flow, Server
+from mrtr_web.networks import PRIVATE
 from mrtr_web.relay import CAPABILITIES, REVISION, Call, Endpoint, Limits
 from tests.desk import asks, calls, desk, done, tools
 from tests.person import Person
@@ -40,14 +41,20 @@ def start(person: Person, path: str, **filled: str) -> None:
     person.until("waiting", "completed", "failed")
 
 
+def lets_in_with(variable: str) -> None:
+    found = Server.objects.get()
+    credentials.refer(found, "bearer", "env", variable)
+    found.save()
+
+
 def test_requests_of_every_kind_carry_the_same_and_retries_repeat_their_own(
     person: Person, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """MR-8, MR-10, MR-11, BA-1, BA-2, BA-3, HT-1, HT-2, HT-3, HT-4, HT-5, HT-10, AZ-10: also what is not a tool."""
     monkeypatch.setenv("DEMO_TOKEN", "t0ken")
-    Server.objects.update(bearer_env="DEMO_TOKEN")
     steps = (suggesting("Lyon"), asks("s1"), GOT, asks("s2"), READ)
     with desk(server, *steps, listings=PROMPTS_AND_RESOURCES) as recorder:
+        lets_in_with("DEMO_TOKEN")
         person.get("/s/demo/")
         person.get("/s/demo/prompts/greet/")
         ask(person)
@@ -232,9 +239,7 @@ def test_progress_keeps_a_leg_alive_but_not_beyond_its_hard_maximum() -> None:
     with serve(recorder, lifespan="off") as base:
         began = time.monotonic()
         with pytest.raises(relay.Lost, match="timeout"):
-            run(
-                relay.send(Endpoint(f"{base}/mcp", allow_private=True), call, limits, lambda p: told.append(p.progress))
-            )
+            run(relay.send(Endpoint(f"{base}/mcp", private=PRIVATE), call, limits, lambda p: told.append(p.progress)))
         assert time.monotonic() - began >= limits.total > limits.silence
         assert recorder.gone.wait(BOUND)
     assert told == [float(number) for number in range(len(told))] and told
@@ -262,7 +267,7 @@ def test_only_a_complete_result_counts_where_nothing_may_be_asked(method: str, k
     }
     step: Step = lambda post: result(post, COMPLETE | {"resultType": kind})  # noqa: E731
     with scripted(step) as (url, _), pytest.raises(relay.Broken) as caught:
-        run(ask_for[method](Endpoint(url, allow_private=True)))
+        run(ask_for[method](Endpoint(url, private=PRIVATE)))
     assert caught.value.rule == rule
 
 

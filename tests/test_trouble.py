@@ -27,9 +27,10 @@ from django.test import Client, RequestFactory
 from django.urls import clear_url_caches, path
 from pytest_django import Settings
 
-from mrtr_web import ledger, relay
+from mrtr_web import catalog, ledger, relay
 from mrtr_web.flow import Event
 from mrtr_web.models import Flow, Server, Session
+from mrtr_web.networks import PRIVATE
 from mrtr_web.runner import Job, Runner, threaded
 from mrtr_web.views import trouble, web
 from tests.desk import TOOL, asks, calls, desk, done, required, start
@@ -140,7 +141,9 @@ def test_stopping_is_bounded_while_the_database_is_locked(
             row = Flow(user=alice, server=server, method="tools/call", name="t")
             leg = await threaded(lambda row=row: ledger.begin(row, session=session, sealed=b"0", lease=20))
             assert leg is not None
-            job = Job(row.pk, leg, server.pk, alice.pk, endpoint, call, lambda outcome: None, str.encode)
+            job = Job(
+                row.pk, leg, server.pk, alice.pk, endpoint, call, catalog.limits(), lambda outcome: None, str.encode
+            )
             runner.launch(job)
         assert await asyncio.to_thread(called.wait, BOUND)
         impatient.execute("BEGIN IMMEDIATE")
@@ -151,7 +154,7 @@ def test_stopping_is_bounded_while_the_database_is_locked(
         return took
 
     with desk(server, hang):
-        endpoint = relay.Endpoint(Server.objects.get().url, {}, True)
+        endpoint = relay.Endpoint(Server.objects.get().url, {}, PRIVATE)
         assert asyncio.run(scene(endpoint)) < 1.5
     assert caplog.text.count("legs could not be marked") == 1
 
@@ -260,9 +263,10 @@ django.setup()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
 from django.contrib.auth.models import User
-from mrtr_web.models import Server
+from mrtr_web.models import PRIVATE_NETWORKS, Server
 from tests.visitors import cookies_of
-Server.objects.create(slug="demo", name="Desk", url=sys.argv[1], allow_private=True, capabilities=["elicitation"])
+private = list(PRIVATE_NETWORKS)
+Server.objects.create(slug="demo", name="Desk", url=sys.argv[1], private_networks=private, capabilities=["elicitation"])
 print(json.dumps(cookies_of(User.objects.create(username="alice"))))
 """
 

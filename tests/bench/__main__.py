@@ -114,14 +114,16 @@ def _pure() -> None:
 def _legs(folder: Path) -> None:
     from django.contrib.auth.models import User
 
-    from mrtr_web import relay
+    from mrtr_web import networks, relay
     from mrtr_web.models import Server
     from tests.desk import TOOL, desk, done
     from tests.person import Person
     from tests.processes import serving
 
     User.objects.create_user("alice", password="alice's password")
-    server = Server.objects.create(slug="demo", name="Bench", url="", allow_private=True, capabilities=["elicitation"])
+    server = Server.objects.create(
+        slug="demo", name="Bench", url="", private_networks=list(networks.PRIVATE), capabilities=["elicitation"]
+    )
     limits = relay.Limits(5, 20, 60, 2**24)
     call = relay.Call("tools/call", {"name": "ask", "arguments": {"topic": "x"}}, {})
     with desk(server, done()), serving(folder) as process, Person(process.base) as person, asyncio.Runner() as loop:
@@ -129,7 +131,7 @@ def _legs(folder: Path) -> None:
         person.get(TOOL)
         person.fill("Topic", "x")
         form, _, _ = person.page.button("Start")
-        endpoint = relay.Endpoint(Server.objects.get().url, allow_private=True)
+        endpoint = relay.Endpoint(Server.objects.get().url, private=networks.PRIVATE)
 
         def through_the_app() -> None:
             data = form.data() | {"flow": [str(uuid.uuid4())]}
