@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.translation import gettext_lazy as _
 
-from mrtr_web import catalog, operations, roots
+from mrtr_web import catalog, entries, roots
 from mrtr_web.models import CAPABILITIES, Finding, Server
 from mrtr_web.schema.text import clean_text
 
@@ -49,7 +49,7 @@ class ServerForm(forms.ModelForm):  # type: ignore[type-arg]
 
 def _hidden(server: Server) -> list[tuple[str, str]]:
     catalog.attach(0, server)
-    return operations.hidden(server)
+    return entries.unusable(server)
 
 
 class FindingInline(admin.TabularInline):  # type: ignore[type-arg]

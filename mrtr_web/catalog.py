@@ -1,30 +1,29 @@
 """Servers: who may see which, where their legs go, what is declared to them, discovery and listings."""
 
-from dataclasses import replace
-from datetime import timedelta
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
 from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractUser
-from django.db import connection
-from django.db.models import F, Q, QuerySet
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from mrtr_web import credentials, ledger, operations, relay
+from mrtr_web import credentials, entries, ledger, listings, operations, relay
+from mrtr_web.asking import Answers, Question, ask
 from mrtr_web.models import Flow, Listing, Server
 
-LISTINGS = {
-    "tools": "tools/list",
-    "prompts": "prompts/list",
-    "resources": "resources/list",
-    "templates": "resources/templates/list",
-}
-_CAPABILITY = {"tools": "tools", "prompts": "prompts", "resources": "resources", "templates": "resources"}
-FRESH_FOR = timedelta(minutes=5)
+PAUSE = timedelta(seconds=30)
+"""After trouble a server is asked again no sooner, unless a person says so."""
 LISTING_SECONDS = 15.0
-"""A person waits for a listing; longer is a fault of the server."""
+"""A person waits for what a server offers; longer is a fault of the server."""
+LOOK_SECONDS = 5.0
+"""And so long for servers that they only search."""
+ASKED_BY = ("url", "capabilities", "credential_kind", "credential_source", "credential_ref", "credential_sealed")
+"""What of a server decides what it answers."""
 Object = dict[str, Any]
 
 
@@ -73,12 +72,7 @@ def capabilities(server: Server) -> Object:
 
 def attach(user: int, *servers: Server) -> None:
     """Give each server what it lists for this person: their own listing where it has one, else everybody's."""
-    found = {server.pk: dict[str, list[Any]]() for server in servers}
-    rows = Listing.objects.filter(Q(user=None) | Q(user=user), server__in=found)
-    for row in rows.order_by(F("user").asc(nulls_first=True)):
-        found[row.server_id][row.kind] = row.entries
-    for server in servers:
-        server.offers = found[server.pk]
+    listings.attach(user, servers)
 
 
 def operation_of(row: Flow) -> operations.Operation | None:
@@ -90,52 +84,85 @@ def operation_of(row: Flow) -> operations.Operation | None:
 def newest_schema(row: Flow) -> Object | None:
     """A tool's input schema as it is listed now: headers mirror by it, whatever the flow began with (HT-6, T-37)."""
     operation = operation_of(row) if row.method == "tools/call" else None
-    return dict(operation.schema) if operation else None
+    if operation is None or operations.has_twins(row.server, row.method, row.name):
+        return None
+    return dict(operation.schema)
 
 
 def forget_listings(server: Server) -> None:
     """For a change after which the server may offer something else. Its row is saved by the caller."""
-    server.discovered, server.checked_at, server.trouble = None, None, ""
+    server.checked_at, server.trouble = None, ""
     Listing.objects.filter(server=server.pk).delete()
 
 
 def refresh(server: Server, user: int) -> None:
-    """Ask the server what it offers this person, and store it. Raises relay.RelayError.
+    """Ask the server anew for all that it offers this person, and store it. Raises relay.RelayError."""
+    server.listed, server.discovered = {}, None
+    (error,) = _ask_all([server], user, listings.METHODS, LISTING_SECONDS)
+    if error is not None:
+        raise error
+
+
+def renew(server: Server, user: int, kinds: Collection[str] = listings.METHODS) -> str:
+    """Ask for what is stale of a server that is attached. Returns the code of its trouble, if it has any."""
+    if listings.is_stale(server, kinds) and not _rests(server):
+        _ask_all([server], user, kinds, LISTING_SECONDS)
+    return server.trouble
+
+
+def look(servers: Iterable[Server], user: int) -> None:
+    """Ask those of these attached servers, all at once, of which nothing is known for this person."""
+    unknown = [server for server in servers if not server.listed and not _rests(server)]
+    if unknown:
+        _ask_all(unknown, user, listings.METHODS, LOOK_SECONDS)
+
+
+def trouble_of(error: relay.RelayError) -> str:
+    """The code by which pages name a fault of the relay."""
+    match error:
+        case relay.Unsent() | relay.Lost():
+            return error.reason
+        case relay.LegacyServer():
+            return "legacy"
+        case relay.Broken():
+            return f"broken:{error.rule}"
+    return "refused_listing"
+
+
+def _rests(server: Server) -> bool:
+    asked = server.checked_at if server.trouble else None
+    return asked is not None and timezone.now() - asked < PAUSE
+
+
+def _ask_all(servers: list[Server], user: int, kinds: Collection[str], seconds: float) -> list[relay.RelayError | None]:
+    """Ask servers for what is stale of these kinds, store it, and attach it. Returns what went wrong with each.
 
     The database connection is given back meanwhile: a server that hangs must not keep others from theirs.
     """
-    target = endpoint(server)
+    asked_at = timezone.now()
+    questions = [Question(server, endpoint(server), limits(), capabilities(server), kinds) for server in servers]
     connection.close()
-    try:
-        found = async_to_sync(_ask)(target, capabilities(server))
-    except relay.Broken as broken:
-        ledger.note_findings(server.pk, [broken.rule])
-        raise
-    server.discovered, server.checked_at = found["discovered"], timezone.now()
-    server.save(update_fields=["discovered", "checked_at"])
-    for kind, entries in found["offers"].items():
-        row = {"entries": entries, "fresh_until": timezone.now() + FRESH_FOR}
-        Listing.objects.update_or_create(server=server, kind=kind, user=None, defaults=row)
-    attach(user, server)
-    seen = {"HT-7": operations.unmirrorable(server), "LIST-SIZE": operations.is_cut(server)}
-    ledger.note_findings(server.pk, [rule for rule, broken in seen.items() if broken])
+    found = async_to_sync(ask)(questions, seconds)
+    for server, each in zip(servers, found, strict=True):
+        _store(server, user, each, asked_at)
+    attach(user, *servers)
+    for server, each in zip(servers, found, strict=True):
+        broken = [each.error.rule] if isinstance(each.error, relay.Broken) else []
+        ledger.note_findings(server.pk, {*broken, *entries.broken_rules(server, each.found.keys() & server.offers)})
+    return [each.error for each in found]
 
 
-async def _ask(target: relay.Endpoint, declared: Object) -> Object:
-    whole = limits()
-    bounds = replace(whole, silence=min(whole.silence, LISTING_SECONDS), total=min(whole.total, LISTING_SECONDS))
-    discovered = await relay.discover(target, bounds, capabilities=declared)
-    offered = discovered.get("capabilities")
-    offered = offered if isinstance(offered, dict) else {}
-    offers = {
-        kind: await relay.listing(target, bounds, method, capabilities=declared)
-        for kind, method in LISTINGS.items()
-        if _CAPABILITY[kind] in offered
-    }
-    return {"discovered": discovered, "offers": offers}
-
-
-def is_stale(server: Server, user: int) -> bool:
-    """Whether what is stored for this person should be asked for again."""
-    for_them = Listing.objects.filter(Q(user=None) | Q(user=user), server=server)
-    return server.checked_at is None or for_them.filter(fresh_until__lte=timezone.now()).exists()
+def _store(server: Server, user: int, answers: Answers, asked_at: datetime) -> None:
+    """Keep what came, unless the server is asked in another way since: then it is another's."""
+    server.checked_at = timezone.now()
+    server.trouble = trouble_of(answers.error) if answers.error else ""
+    asked = {name: getattr(server, name) for name in ASKED_BY}
+    with transaction.atomic():
+        rows = Server.objects.select_for_update().filter(pk=server.pk, **asked)
+        if not rows.exists():
+            return
+        rows.update(checked_at=server.checked_at, trouble=server.trouble)
+        for kind, found in answers.found.items():
+            listings.keep(server, user, kind, found, asked_at)
+        if discovery := answers.found.get(listings.DISCOVERY):
+            listings.drop_undeclared(server, user, discovery)

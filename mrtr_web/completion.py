@@ -26,7 +26,7 @@ def is_offered(operation: Operation) -> bool:
     """Whether the server can be asked for suggestions for this operation's values."""
     discovered = operation.server.discovered
     declared = discovered.get("capabilities") if isinstance(discovered, dict) else None
-    has_values = bool(operation.schema.get("properties")) and bool(operation.name)
+    has_values = bool(operation.schema.get("properties")) and bool(operation.name) and operation.copy == 1
     return has_values and operation.method != "tools/call" and isinstance(declared, dict) and "completions" in declared
 
 

@@ -19,9 +19,13 @@ MEANINGS: Mapping[str, str] = {
     HTTP_STATUS: gettext_noop(
         "The answer was this HTTP status (300 to 499) without a JSON-RPC message, such as HT-404."
     ),
+    "LIST-ENTRY": gettext_noop(
+        "A listing had an entry that is no object, has no name, or has a template that is none; it is hidden."
+    ),
     "LIST-SIZE": gettext_noop(
         "A listing had more than 1,000 entries of one kind; the others are not shown. A limit of ours."
     ),
+    "LIST-TWICE": gettext_noop("A listing had several entries of one name; each can be used."),
     "MR-11": gettext_noop("Something other than a call was answered with a round."),
     "MR-12": gettext_noop("`resultType` was unknown."),
     "MR-13": gettext_noop("A round had neither requests nor a state, or one of a wrong type."),

@@ -75,14 +75,19 @@ class Server(models.Model):
     credential_sealed = models.BinaryField(null=True, editable=False)
     credential_origin = models.CharField(max_length=500, blank=True, editable=False)
     """The only origin that the credential may be sent to."""
-    discovered = JSONText(null=True, blank=True, editable=False)
     checked_at = models.DateTimeField(null=True, blank=True, editable=False)
     """When it was last asked what it is and what it offers."""
     trouble = models.CharField(max_length=60, blank=True, editable=False)
     """A code of ours for why that failed."""
 
+    listed: "dict[str, Listing]"
+    """What is known of it for one person, by kind. catalog.attach() sets it and the next three; none is a column."""
+    listed_at: Any
+    """When the oldest of that was asked for; None where nothing is known."""
     offers: dict[str, list[Any]]
-    """What it lists for one person, by kind. catalog.attach() sets it; it is no column."""
+    """What it lists for them, by kind."""
+    discovered: Any = None
+    """What it says of itself: its revisions and capabilities."""
 
     class Meta:
         ordering: ClassVar = ["name"]
@@ -117,12 +122,16 @@ def _network(text: str) -> str:
 
 
 class Listing(models.Model):
-    """What a server lists of one kind: for everybody, or for one person where it says that it is private."""
+    """What a server lists of one kind: for everybody, or for one person where it says that it is private.
+
+    What it says of itself is the one entry of a kind of its own.
+    """
 
     server = models.ForeignKey(Server, models.CASCADE, related_name="listings")
     kind = models.CharField(max_length=12)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
     entries = JSONText(default=list)
+    listed_at = models.DateTimeField()
     fresh_until = models.DateTimeField()
 
     class Meta:

@@ -1,21 +1,19 @@
-"""What a server offers, from its stored listing: operations with the schema of the form that starts them.
+"""What can be called on a server, from its stored listing: operations with the schema of the form that starts them."""
 
-Malformed entries hide only themselves.
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.utils.translation import gettext as _
-from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
+from mcp.shared.inbound import x_mcp_header_map
 
-from mrtr_web import addresses
+from mrtr_web import addresses, entries
+from mrtr_web.entries import Entry, text
 from mrtr_web.models import Server
-from mrtr_web.relay import MAX_ENTRIES
 from mrtr_web.schema.check import Problem
 
 METHODS = {"tools": "tools/call", "prompts": "prompts/get", "resources": "resources/read"}
+KINDS = {"tools/call": "tools", "prompts/get": "prompts", "resources/read": "templates"}
+"""Where the operations of each method are listed by name."""
 MAX_MIRRORED = 2**53 - 1
 Object = dict[str, Any]
 
@@ -33,6 +31,8 @@ class Operation:
     schema: Mapping[str, Any]
     hints: Mapping[str, Any] = field(default_factory=dict)
     output_schema: Object | None = None
+    copy: int = 1
+    """Which one of the tools or prompts of this name it is."""
 
     def params(self, values: Object) -> Object:
         """The original params of a flow: frozen from here on."""
@@ -47,6 +47,10 @@ class Operation:
         return dict(params.get("arguments") or {})
 
     @property
+    def claims(self) -> list[str]:
+        return entries.claims(self.hints)
+
+    @property
     def repeatable(self) -> bool:
         """The server says, or the method implies, that sending twice does no harm. A claim, never a guarantee."""
         claims = (self.hints.get("readOnlyHint"), self.hints.get("idempotentHint"))
@@ -54,64 +58,8 @@ class Operation:
 
 
 def offered(server: Server) -> dict[str, list[Operation]]:
-    """What the server offers, by kind, from the stored listing; malformed entries hide only themselves."""
-    return {
-        kind: [_built(server, kind, entry) for entry in _listed(server, kind) if _fault(kind, entry) is None]
-        for kind in _KEYS
-    }
-
-
-def is_cut(server: Server) -> bool:
-    """Whether it lists more than is offered (LIST-SIZE)."""
-    return any(len(entries) > MAX_ENTRIES for entries in server.offers.values())
-
-
-def unmirrorable(server: Server) -> list[tuple[str, str]]:
-    """Tools that are not offered because of their x-mcp-header annotations: name and reason (HT-7)."""
-    faults = ((entry["name"], _mirror_fault(entry)) for entry in _listed(server, "tools"))
-    return [(name, fault) for name, fault in faults if fault is not None]
-
-
-def hidden(server: Server) -> list[tuple[str, str]]:
-    """What is listed and not offered, for the server's staff: name and reason."""
-    faults = ((entry[key], _fault(kind, entry)) for kind, key in _KEYS.items() for entry in _listed(server, kind))
-    return [(name, fault) for name, fault in faults if fault is not None]
-
-
-_KEYS = {"tools": "name", "prompts": "name", "templates": "uriTemplate"}
-"""What an entry of each kind is called by."""
-
-
-def _listed(server: Server, kind: str) -> Iterator[Object]:
-    """The entries of a kind that have a name of their own."""
-    for entry in server.offers.get(kind, [])[:MAX_ENTRIES]:
-        if _named(entry, "uriTemplate") if kind == "templates" else _addressable(entry):
-            yield entry
-
-
-def _fault(kind: str, entry: Object) -> str | None:
-    """Why an entry is not offered; None where it is."""
-    name = entry[_KEYS[kind]]
-    if "\0" in name or any("\ud800" <= character <= "\udfff" for character in name):  # no database stores it
-        return _("Its name holds characters that no text may hold.")
-    if kind == "templates":
-        return addresses.fault(name)
-    return _mirror_fault(entry) if kind == "tools" else None
-
-
-def _built(server: Server, kind: str, entry: Object) -> Operation:
-    match kind:
-        case "tools":
-            return _tool(server, entry)
-        case "prompts":
-            return _prompt(server, entry)
-    return _template(server, entry)
-
-
-def _mirror_fault(entry: Object) -> str | None:
-    """Why a tool's arguments cannot be mirrored in headers as it asks; None where they can (HT-6, HT-7)."""
-    schema = entry.get("inputSchema")
-    return find_invalid_x_mcp_header(schema) if isinstance(schema, dict) else None
+    """What can be started by name, by kind."""
+    return {kind: [_built(entry) for entry in entries.offered(server, kind)] for kind in _BUILDERS}
 
 
 def unmirrored(operation: Operation, values: Object) -> list[Problem]:
@@ -133,123 +81,101 @@ def _at(values: object, path: tuple[str, ...]) -> object:
     return values
 
 
-def resources(server: Server) -> list[Object]:
-    """The listed plain resources: uri, name, title, description."""
-    return [entry for entry in server.offers.get("resources", [])[:MAX_ENTRIES] if _named(entry, "uri")]
-
-
-def find(server: Server, kind: str, name: str) -> Operation | None:
-    """One operation by kind (tools, prompts, templates) and name; for the kind `resources` by template or URI."""
+def find(server: Server, kind: str, name: str, copy: int = 1) -> Operation | None:
+    """One that people may start, by kind (tools, prompts, templates) and name; of `resources` by template or URI."""
     if kind == "resources":
         return resource(server, name)
-    entries = _listed(server, kind) if kind in _KEYS else iter(())
-    named = (entry for entry in entries if entry[_KEYS[kind]] == name and _fault(kind, entry) is None)
-    return next((_built(server, kind, entry) for entry in named), None)
+    return None if kind == "tools" and name in server.hidden_tools else _find(server, kind, name, copy)
 
 
 def resource(server: Server, uri: str) -> Operation:
     """Reading by URI: the template of that name, else the listed resource, else the template that matches."""
-    if template := find(server, "templates", uri):
+    if template := _find(server, "templates", uri):
         return template
-    listed = next((entry for entry in resources(server) if entry["uri"] == uri), None)
-    templates = (
-        () if listed else (entry for entry in _listed(server, "templates") if _fault("templates", entry) is None)
-    )
-    for entry in templates:
-        if addresses.matches(entry["uriTemplate"], uri):
-            return _template(server, entry)
+    listed = next((entry for entry in entries.offered(server, "resources") if entry.name == uri), None)
+    for entry in () if listed else entries.offered(server, "templates"):
+        if addresses.matches(entry.name, uri):
+            return _template(entry)
     schema = {
         "type": "object",
         "properties": {"uri": {"type": "string", "format": "uri", "title": "URI"}},
         "required": ["uri"],
     }
-    named = listed or {}
-    title = _text(named, "title") or _text(named, "name")
-    return Operation(server, "resources/read", "", title, _text(named, "description"), schema)
+    title = text(listed.raw, "title") or text(listed.raw, "name") if listed else ""
+    return Operation(server, "resources/read", "", title, listed.description if listed else "", schema)
 
 
 def of_flow(server: Server, method: str, name: str) -> Operation | None:
-    """The operation that a flow was started from, if the server still lists it."""
+    """The operation that a flow was started from, if the server still lists it: hidden or not."""
     if method == "resources/read" and not name:
         return resource(server, "")
-    if method == "resources/read":
-        return find(server, "templates", name)
-    return find(server, "tools" if method == "tools/call" else "prompts", name)
+    return _find(server, KINDS[method], name)
+
+
+def has_twins(server: Server, method: str, name: str) -> bool:
+    """Whether the name alone does not tell which operation is meant (LIST-TWICE)."""
+    return _find(server, KINDS[method], name, copy=2) is not None
 
 
 def titles(server: Server) -> dict[tuple[str, str], str]:
-    """The titles of all that is listed, by method and name."""
-    methods = METHODS | {"templates": "resources/read"}
-    return {
-        (methods[kind], entry[key]): _title(kind, entry)
-        for kind, key in _KEYS.items()
-        for entry in _listed(server, kind)
-    }
+    """The titles of all that is listed, by method and name; of several, the first one's."""
+    found: dict[tuple[str, str], str] = {}
+    for method, kind in KINDS.items():
+        for entry in entries.named(server, kind):
+            found.setdefault((method, entry.name), entry.title)
+    return found
 
 
-def _title(kind: str, entry: Object) -> str:
-    hints = entry.get("annotations") if kind == "tools" else None
-    second = _text(hints, "title") if isinstance(hints, dict) else _text(entry, "name")
-    return _text(entry, "title") or second or str(entry[_KEYS[kind]])
+def _find(server: Server, kind: str, name: str, copy: int = 1) -> Operation | None:
+    known = entries.named(server, kind) if kind in _BUILDERS else ()
+    asked = (entry for entry in known if (entry.name, entry.copy) == (name, copy))
+    return next((_built(entry) for entry in asked if entry.fault is None), None)
 
 
-def _named(entry: object, key: str) -> bool:
-    return isinstance(entry, dict) and isinstance(entry.get(key), str) and entry[key] != ""
+def _built(entry: Entry) -> Operation:
+    return _BUILDERS[entry.kind](entry)
 
 
-def _addressable(entry: object) -> bool:
-    """Whether it has a name that can stand in the path of a page."""
-    if not isinstance(entry, dict) or not _named(entry, "name"):
-        return False
-    name = entry["name"]
-    return "\n" not in name and not {".", "..", ""} & set(name.split("/"))
-
-
-def _text(entry: Object, key: str) -> str:
-    value = entry.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def _tool(server: Server, entry: Object) -> Operation:
-    hints = entry.get("annotations")
-    hints = hints if isinstance(hints, dict) else {}
-    schema, output = entry.get("inputSchema"), entry.get("outputSchema")
+def _tool(entry: Entry) -> Operation:
+    schema, output = entry.raw.get("inputSchema"), entry.raw.get("outputSchema")
     return Operation(
-        server,
+        entry.server,
         "tools/call",
-        entry["name"],
-        _title("tools", entry),
-        _text(entry, "description"),
+        entry.name,
+        entry.title,
+        entry.description,
         schema if isinstance(schema, dict) else {"type": "object"},
-        hints,
+        entry.hints,
         output if isinstance(output, dict) else None,
+        entry.copy,
     )
 
 
-def _prompt(server: Server, entry: Object) -> Operation:
-    listed = entry.get("arguments")
-    arguments = [each for each in listed if _named(each, "name")] if isinstance(listed, list) else []
+def _prompt(entry: Entry) -> Operation:
+    listed = entry.raw.get("arguments")
+    each_of = listed if isinstance(listed, list) else []
+    arguments = [each for each in each_of if isinstance(each, dict) and text(each, "name")]
     schema = {
         "type": "object",
         "properties": {each["name"]: _argument(each) for each in arguments},
         "required": [each["name"] for each in arguments if each.get("required") is True],
     }
-    title = _title("prompts", entry)
-    return Operation(server, "prompts/get", entry["name"], title, _text(entry, "description"), schema)
+    return Operation(entry.server, "prompts/get", entry.name, entry.title, entry.description, schema, copy=entry.copy)
 
 
-def _template(server: Server, entry: Object) -> Operation:
-    template = entry["uriTemplate"]
-    title = _title("templates", entry)
-    schema = addresses.schema(template)
-    return Operation(server, "resources/read", template, title, _text(entry, "description"), schema)
+def _template(entry: Entry) -> Operation:
+    schema = addresses.schema(entry.name)
+    return Operation(entry.server, "resources/read", entry.name, entry.title, entry.description, schema)
 
 
-def _argument(entry: Object) -> Object:
+def _argument(raw: Object) -> Object:
     """A prompt's argument is a text; an empty one is none at all."""
     return {
         "type": "string",
         "minLength": 1,
-        "title": _text(entry, "title") or entry["name"],
-        "description": _text(entry, "description"),
+        "title": text(raw, "title") or raw["name"],
+        "description": text(raw, "description"),
     }
+
+
+_BUILDERS = {"tools": _tool, "prompts": _prompt, "templates": _template}

@@ -23,6 +23,7 @@ from typing import Any
 import anyio
 
 from mrtr_web import egress
+from mrtr_web.lifetimes import Lifetime, lifetime
 from mrtr_web.screen import Fault, Wire
 from mrtr_web.screen import Progress as Progress
 from mrtr_web.wire import REVISION as REVISION
@@ -81,6 +82,14 @@ class Reply:
     sent: tuple[dict[str, Any], ...]
     received: tuple[dict[str, Any], ...]
     size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The raw entries of a listing, whatever they are, and how long they serve."""
+
+    entries: list[Any]
+    lifetime: Lifetime
 
 
 class RelayError(Exception):
@@ -181,12 +190,14 @@ def _looks_legacy(error: Refused | Broken) -> bool:
 
 async def listing(
     endpoint: Endpoint, limits: Limits, method: str, *, capabilities: Mapping[str, Any] = CAPABILITIES
-) -> list[dict[str, Any]]:
-    """The raw entries of a tools/list, prompts/list, resources/list or resources/templates/list.
+) -> Listed:
+    """A tools/list, prompts/list, resources/list or resources/templates/list, with all its pages.
 
     One more than MAX_ENTRIES means that there are more.
     """
-    return (await _Leg(endpoint, limits, capabilities).entries(method))[: MAX_ENTRIES + 1]
+    pages = await _Leg(endpoint, limits, capabilities).pages(method)
+    found = [entry for page in pages for entry in page[LISTED[method]]]
+    return Listed(found[: MAX_ENTRIES + 1], lifetime(*pages))
 
 
 async def complete(
@@ -252,26 +263,27 @@ class _Leg:
         if refused.code != HEADER_MISMATCH or call.method != "tools/call":
             return None
         try:
-            tools = await self.entries("tools/list")
+            pages = await self.pages("tools/list")
         except RelayError:  # the call was refused for certain, whatever became of the listing
             return None
-        for tool in tools:
+        for tool in (tool for page in pages for tool in page["tools"] if isinstance(tool, dict)):
             schema = tool.get("inputSchema")
             if tool.get("name") == call.params.get("name") and isinstance(schema, dict):
                 return schema
         return None
 
-    async def entries(self, method: str) -> list[dict[str, Any]]:
+    async def pages(self, method: str) -> list[dict[str, Any]]:
+        """The raw pages of a listing, to its end or until there is more of it than we take."""
         found: list[dict[str, Any]] = []
-        params: dict[str, Any] = {}
-        cursors: set[str] = set()
+        size, params, cursors = 0, dict[str, Any](), set[str]()
         for _ in range(MAX_PAGES):
             page = await self.complete(method, params)
             entries, cursor = page.get(LISTED[method]), page.get("nextCursor")
             if not isinstance(entries, list):
                 raise self.noted(Broken("PG-1"))
-            found += [entry for entry in entries if isinstance(entry, dict)]
-            if cursor is None or len(found) > MAX_ENTRIES:
+            found.append(page)
+            size += len(entries)
+            if cursor is None or size > MAX_ENTRIES:
                 return found
             if not isinstance(cursor, str) or cursor in cursors:
                 break

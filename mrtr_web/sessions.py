@@ -28,7 +28,7 @@ from django.utils.crypto import constant_time_compare
 
 from mrtr_web import ledger
 from mrtr_web.flow import OPEN, Event
-from mrtr_web.models import SealedRecord, Session
+from mrtr_web.models import Listing, SealedRecord, Session
 
 TOUCH_EVERY = timedelta(minutes=1)
 POLL_HEADER = "X-Mrtr-Poll"
@@ -139,14 +139,20 @@ def _idle_until(now: datetime, ends: datetime) -> datetime:
 
 
 def end_session(pk: int, *, by: int | None = None) -> bool:
-    """End a session: its open flows expire, then its row goes with every record under it. False if it was gone."""
+    """End a session: its open flows expire, then its row goes with every record under it. False if it was gone.
+
+    With a person's last session goes what servers list for them alone.
+    """
     with transaction.atomic():
-        if Session.objects.select_for_update().filter(pk=pk).first() is None:
+        row = Session.objects.select_for_update().filter(pk=pk).first()
+        if row is None:
             return False
         open_flows = SealedRecord.objects.filter(session=pk, flow__state__in=OPEN)
         for flow_id in list(open_flows.values_list("flow_id", flat=True)):
             ledger.move(flow_id, Event.SESSION_ENDED, by=by, lease_until=None)
         Session.objects.filter(pk=pk).delete()
+        if row.user_id and not Session.objects.filter(user=row.user_id).exists():
+            Listing.objects.filter(user=row.user_id).delete()
         return True
 
 

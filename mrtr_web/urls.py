@@ -3,11 +3,20 @@
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.templatetags.static import static
-from django.urls import path
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
 from django.views.generic import RedirectView
 
 from mrtr_web.views import account, catalog, health, review, start, suggest, wizard
 
+
+class AnyConverter(StringConverter):
+    """A server's name for something: slashes, line breaks and all."""
+
+    regex = r"[\s\S]+"
+
+
+register_converter(AnyConverter, "any")
 urlpatterns = [
     path("", catalog.home, name="home"),
     path("accounts/login/", account.Login.as_view(), name="login"),
@@ -15,8 +24,10 @@ urlpatterns = [
     path("accounts/profile/", account.profile, name="profile"),
     path("accounts/session/", account.session, name="session"),
     path("s/<slug:slug>/", catalog.server, name="server"),
-    path("s/<slug:slug>/tools/<path:name>/", start.start, {"kind": "tools"}, name="tool"),
-    path("s/<slug:slug>/prompts/<path:name>/", start.start, {"kind": "prompts"}, name="prompt"),
+    path("s/<slug:slug>/tools/<any:name>/", start.start, {"kind": "tools"}, name="tool"),
+    path("s/<slug:slug>/<int:copy>/tools/<any:name>/", start.start, {"kind": "tools"}, name="tool"),
+    path("s/<slug:slug>/prompts/<any:name>/", start.start, {"kind": "prompts"}, name="prompt"),
+    path("s/<slug:slug>/<int:copy>/prompts/<any:name>/", start.start, {"kind": "prompts"}, name="prompt"),
     path("s/<slug:slug>/resources/", start.start, {"kind": "resources"}, name="resource"),
     path("s/<slug:slug>/suggest/", suggest.suggest, name="suggest"),
     path("flows/", wizard.mine, name="flows"),

@@ -17,6 +17,7 @@ from pytest_django import DjangoDbBlocker, Settings
 from mrtr_web import runner
 from mrtr_web.demo.server import build
 from mrtr_web.models import PRIVATE_NETWORKS, Server
+from tests.desk import point_to
 from tests.person import Person
 from tests.servers import BOUND, Recorder, serve
 from tests.window import browser as browser
@@ -136,8 +137,3 @@ def person(app: str, alice: User) -> Iterator[Person]:
     with Person(app) as someone:
         someone.sign_in("alice")
         yield someone
-
-
-def point_to(server: Server, base: str) -> None:
-    """Register this address for the server, and forget what was listed."""
-    Server.objects.filter(pk=server.pk).update(url=f"{base}/mcp", checked_at=None)

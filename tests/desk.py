@@ -4,7 +4,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from mrtr_web.models import Server
+from mrtr_web import catalog
+from mrtr_web.models import Listing, Server
 from tests import servers
 from tests.person import Page, Person
 from tests.servers import Answer, Post, Recorder, Step
@@ -57,8 +58,19 @@ def desk(server: Server, *steps: Step, listings: dict[str, Any] = LISTED, port: 
     script.listed = listings
     recorder = Recorder(script)
     with servers.serve(recorder, lifespan="on", port=port) as base:
-        Server.objects.filter(pk=server.pk).update(url=f"{base}/mcp", checked_at=None, discovered=None)
+        point_to(server, base)
         yield recorder
+
+
+def point_to(server: Server, base: str) -> None:
+    """Register this address for the server, and forget what was listed."""
+    catalog.forget_listings(server)
+    Server.objects.filter(pk=server.pk).update(url=f"{base}/mcp", checked_at=None, trouble="")
+
+
+def lists_now(*tools: dict[str, Any]) -> None:
+    """What the server lists changes, and the app has heard of it."""
+    Listing.objects.filter(kind="tools").update(entries=list(tools))
 
 
 def tools(*entries: dict[str, Any]) -> dict[str, Any]:

@@ -6,17 +6,22 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
-from mrtr_web import catalog, credentials, operations
-from mrtr_web.models import Server
+from mrtr_web import catalog, credentials, entries, operations
+from mrtr_web.models import Listing, Server
 
 pytestmark = pytest.mark.django_db
 
 
-def offering(server: Server, **offers: Any) -> dict[str, list[operations.Operation]]:
-    server.offers = offers
-    server.save()
-    return operations.offered(Server.objects.get())
+def offering(server: Server, **offers: list[Any]) -> dict[str, list[operations.Operation]]:
+    """What comes of these listings, once they are stored and read again."""
+    now = timezone.now()
+    for kind, found in offers.items():
+        row = {"entries": found, "listed_at": now, "fresh_until": now}
+        Listing.objects.update_or_create(server=server, kind=kind, user=None, defaults=row)
+    catalog.attach(0, server)
+    return operations.offered(server)
 
 
 def test_a_server_of_a_group_is_seen_by_that_group_alone(alice: User, bob: User, server: Server) -> None:
@@ -88,7 +93,7 @@ def test_params_and_values_of_each_kind_are_inverse(server: Server) -> None:
     assert found["tools"][0].params({"b": 1, "a": 2}) == {"name": "t", "arguments": {"b": 1, "a": 2}}
     assert found["templates"][0].params({"ref": "a b"}) == {"uri": "trip://a%20b/x"}
     assert found["templates"][0].values({"uri": "trip://a%20b/x"}) == {"ref": "a b"}
-    plain = operations.resource(Server.objects.get(), "file:///x")
+    plain = operations.resource(server, "file:///x")
     assert plain.params({"uri": "file:///x"}) == {"uri": "file:///x"}
 
 
@@ -98,7 +103,7 @@ def test_a_resource_is_found_by_exact_name_before_any_match(server: Server) -> N
         templates=[{"uriTemplate": "{+any}"}, {"uriTemplate": "docs://{x}"}],
         resources=[{"uri": "docs://listed"}],
     )
-    found = Server.objects.get()
+    found = server
     assert operations.resource(found, "docs://{x}").name == "docs://{x}"
     assert operations.resource(found, "docs://listed").name == ""
     assert operations.resource(found, "docs://other").name == "{+any}"
@@ -140,22 +145,22 @@ def test_what_no_database_can_store_is_hidden_with_a_reason(server: Server, char
     )
     assert [[each.name for each in kind] for kind in found.values()] == [["good"], [], []]
     assert [operations.find(server, kind, name) for kind in ("tools", "prompts")] == [None, None]
-    assert [hidden for hidden, _ in operations.hidden(server)] == [name, name, f"a://{character}{{x}}"]
-    assert operations.unmirrorable(server) == []
+    assert [hidden for hidden, _ in entries.unusable(server)] == [name, name, f"a://{character}{{x}}"]
+    assert entries.broken_rules(server, entries.KEYS) == []
 
 
 def test_of_a_listing_without_end_the_first_thousand_are_offered(server: Server) -> None:
     tools = [{"name": f"t{i}"} for i in range(1001)]
     assert len(offering(server, tools=tools[:1000])["tools"]) == 1000
-    assert not operations.is_cut(server)
+    assert not entries.is_cut(server)
     assert len(offering(server, tools=tools)["tools"]) == 1000
-    assert operations.is_cut(server)
+    assert entries.is_cut(server)
     assert operations.find(server, "tools", "t1000") is None
 
 
 def test_one_operation_is_found_without_reading_the_others(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     offering(server, tools=[{"name": f"t{i}"} for i in range(1000)])
     read: list[str] = []
-    monkeypatch.setattr(operations, "_mirror_fault", lambda entry: read.append(entry["name"]))
+    monkeypatch.setattr(entries.Entry, "unmirrored", property(lambda entry: read.append(entry.name)))
     assert operations.find(server, "tools", "t999") is not None
     assert read == ["t999"]

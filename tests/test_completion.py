@@ -19,8 +19,7 @@ from playwright.sync_api import expect
 
 from mrtr_web import completion
 from mrtr_web.models import Server
-from tests.conftest import point_to
-from tests.desk import LISTED, TOOL, desk
+from tests.desk import LISTED, TOOL, desk, point_to
 from tests.person import Person
 from tests.servers import Answer, Post, Recorder, Step, error, html, raw_json, result, serve
 from tests.window import Opener, in_browser

@@ -53,7 +53,7 @@ class Desk:
         return self.send("tools/call", params)
 
     def listing(self, method: str) -> list[dict[str, Any]]:
-        return run(relay.listing(self.endpoint, LIMITS, method))
+        return run(relay.listing(self.endpoint, LIMITS, method)).entries
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 
 from mrtr_web.models import Server
 from tests import booking
-from tests.conftest import point_to
+from tests.desk import point_to
 from tests.person import Person
 from tests.servers import BOUND, Proxy, Recorder, serve
 from tests.test_booking import book

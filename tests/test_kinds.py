@@ -8,7 +8,7 @@ from django.contrib.auth.models import Permission, User
 from pytest_django import Settings
 
 from mrtr_web.models import Finding, Flow, Round, SealedRecord, Server
-from tests.desk import LISTED, TOOL, asks, calls, desk, done, required, tools
+from tests.desk import LISTED, TOOL, asks, calls, desk, done, lists_now, required, tools
 from tests.person import Form, Page, Person
 from tests.servers import Post, Step, error, result
 
@@ -518,8 +518,7 @@ def test_a_tool_that_changes_between_rounds_gets_the_old_params_and_the_new_head
     with desk(server, asks(), done()) as recorder:
         begin(person)
         topic = {"type": "string", "title": "Topic", "x-mcp-header": "Topic"}
-        offers = {"tools": [{"name": "ask", "inputSchema": {"type": "object", "properties": {"topic": topic}}}]}
-        Server.objects.update(offers=offers)
+        lists_now({"name": "ask", "inputSchema": {"type": "object", "properties": {"topic": topic}}})
         send(person, Name="Ada")
         first, retry = calls(recorder)
         assert (first.headers.get("mcp-param-topic"), retry.headers.get("mcp-param-topic")) == (None, "cheese")
@@ -530,7 +529,7 @@ def test_a_tool_that_vanishes_between_rounds_still_gets_its_answers(person: Pers
     """T-37"""
     with desk(server, asks(), done()) as recorder:
         begin(person)
-        Server.objects.update(offers={"tools": []})
+        lists_now()
         assert send(person, Name="Ada").state == "completed"
         assert calls(recorder)[1].params["name"] == "ask"
 

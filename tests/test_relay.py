@@ -837,7 +837,8 @@ def test_a_listing_reads_all_pages(method: str, key: str) -> None:
         return result(post, {key: entries} | ({} if cursor is None else {"nextCursor": cursor}))
 
     with scripted(step) as (url, server):
-        assert run(listing(endpoint(url), LIMITS, method)) == [{"name": "a", "x": 1.0}, {}, {"name": "b"}]
+        found = run(listing(endpoint(url), LIMITS, method))
+    assert found.entries == [{"name": "a", "x": 1.0}, 5, {}, {"name": "b"}]
     assert [post.params.get("cursor", None) for post in server.posts] == [None, "", " c\u2028"]
     assert "cursor" not in server.posts[0].params
     assert len({post.id for post in server.posts}) == 3
@@ -848,7 +849,7 @@ def test_a_listing_without_end_is_read_until_there_is_more_than_is_kept() -> Non
         return result(post, {"tools": [{"name": "t"}] * 600, "nextCursor": post.id})
 
     with scripted(step) as (url, server):
-        assert len(run(listing(endpoint(url), LIMITS, "tools/list"))) == 1001
+        assert len(run(listing(endpoint(url), LIMITS, "tools/list")).entries) == 1001
     assert len(server.posts) == 2
 
 

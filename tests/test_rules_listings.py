@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
-from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
-from mrtr_web.models import Finding, Server
+from mrtr_web.models import PRIVATE_NETWORKS, Finding, Listing, Server
 from tests.desk import LISTED, calls, desk, done, tools
 from tests.person import Person
 from tests.servers import Step, error, html, result
@@ -19,27 +20,53 @@ PAGE = "/s/demo/"
 
 
 def let_it_age(**age: float) -> None:
-    Server.objects.update(listed_at=timezone.now() - timedelta(**age))
+    """Since everything was asked for."""
+    earlier = timedelta(**age)
+    for row in Listing.objects.all():
+        times = {"fresh_until": row.fresh_until - earlier, "listed_at": row.listed_at - earlier}
+        Listing.objects.filter(pk=row.pk).update(**times)
+    for server in Server.objects.all():
+        checked_at = server.checked_at and server.checked_at - earlier
+        Server.objects.filter(pk=server.pk).update(checked_at=checked_at)
 
 
 def one_tool(name: str, **more: Any) -> dict[str, Any]:
     return {"resultType": "complete", "tools": [{"name": name, "inputSchema": {"type": "object"}}], **more}
 
 
-def test_a_listing_is_kept_for_five_minutes_and_then_asked_for_again(person: Person, server: Server) -> None:
-    """CH-1, CH-3, VE-2: whole, with a new discovery."""
+def test_a_listing_serves_for_as_long_as_it_says_and_then_it_alone_is_asked_for_again(
+    person: Person, server: Server
+) -> None:
+    """CH-1, CH-3, VE-2"""
+    listings = {
+        "server/discover": LISTED["server/discover"] | {"ttlMs": 3_600_000},
+        "tools/list": LISTED["tools/list"] | {"ttlMs": 60_000},
+    }
+    with desk(server, listings=listings) as recorder:
+        person.get(PAGE)
+        let_it_age(seconds=50)
+        person.get(PAGE)
+        person.get("/s/demo/tools/ask/")
+        assert recorder.methods == ["server/discover", "tools/list"]
+        let_it_age(seconds=11)
+        person.get(PAGE)
+        assert recorder.methods == ["server/discover", "tools/list", "tools/list"]
+        let_it_age(hours=1)
+        person.get("/s/demo/tools/ask/")
+        assert recorder.methods[3:] == ["server/discover", "tools/list"]
+        assert len({post.id for post in recorder.posts}) == 5
+
+
+def test_a_listing_without_a_lifetime_serves_only_the_next_steps_of_a_person(person: Person, server: Server) -> None:
+    """CH-3: 0 is stale at once; five seconds are what a page and the form behind it need."""
     both = ["server/discover", "tools/list"]
     with desk(server) as recorder:
         person.get(PAGE)
-        person.get(PAGE)
+        person.get("/s/demo/tools/ask/")
         assert recorder.methods == both
-        let_it_age(minutes=4)
-        person.get(PAGE)
-        assert recorder.methods == both
-        let_it_age(minutes=6)
+        let_it_age(seconds=5)
         person.get(PAGE)
         assert recorder.methods == both * 2
-        assert len({post.id for post in recorder.posts}) == 4
 
 
 def test_a_stale_listing_is_shown_and_said_to_be_so_while_the_server_is_out_of_reach(
@@ -51,7 +78,38 @@ def test_a_stale_listing_is_shown_and_said_to_be_so_while_the_server_is_out_of_r
     let_it_age(minutes=6)
     page = person.get(PAGE)
     assert (page.status, "Ask me" in page.text) == (200, True)
-    assert "did not answer" in page.text and "from the last time it answered" in page.text
+    then = date_format(localtime(Listing.objects.get(kind="tools").listed_at), "DATETIME_FORMAT")
+    assert "did not answer" in page.text and f"from the last time it answered: {then}" in page.text
+    assert "from the last time it answered" in person.get("/s/demo/tools/ask/").text
+
+
+def test_a_server_in_trouble_is_left_alone_for_a_while_unless_a_person_says_so(person: Person, server: Server) -> None:
+    away: list[Step] = [lambda post: html(503)]
+    with desk(server, *away, listings={}) as recorder:
+        assert person.get(PAGE).status == 502
+        assert person.get(PAGE).status == 502
+        assert person.get("/s/demo/tools/ask/").status == 404
+        assert len(recorder.posts) == 1
+        assert Server.objects.get().trouble == "server_error"
+        person.press("Try again")
+        assert len(recorder.posts) == 2
+        let_it_age(seconds=30)
+        person.get(PAGE)
+        assert len(recorder.posts) == 3
+    with desk(server):
+        page = person.press("Try again")
+        assert "Ask me" in page.text and "did not answer" not in page.text
+    assert Server.objects.get().trouble == ""
+
+
+def test_a_listing_that_cannot_be_read_hides_only_its_own_kind(person: Person, server: Server) -> None:
+    discover = LISTED["server/discover"] | {"capabilities": {"tools": {}, "prompts": {}}}
+    prompts: list[Step] = [lambda post: error(post, -32603, message="no prompts today")]
+    with desk(server, *prompts, listings=LISTED | {"server/discover": discover}) as recorder:
+        page = person.get(PAGE)
+        assert (page.status, "Ask me" in page.text) == (200, True)
+        assert "refused to say what it offers" in page.text and "no prompts today" not in page.text
+        assert recorder.methods == ["server/discover", "tools/list", "prompts/list"]
 
 
 def test_a_refused_cursor_drops_the_pages_read_so_far_and_the_next_listing_begins_anew(
@@ -67,7 +125,7 @@ def test_a_refused_cursor_drops_the_pages_read_so_far_and_the_next_listing_begin
     with desk(server, *pages, listings={"server/discover": LISTED["server/discover"]}) as recorder:
         page = person.get(PAGE)
         assert page.status == 502 and "half" not in page.text
-        page = person.get(PAGE)
+        page = person.press("Try again")
         assert "whole" in page.text and "second" in page.text and "half" not in page.text
         asked = [post.params.get("cursor") for post in recorder.posts if post.json["method"] == "tools/list"]
         assert asked == [None, "c1", None, ""]
@@ -76,7 +134,9 @@ def test_a_refused_cursor_drops_the_pages_read_so_far_and_the_next_listing_begin
 def test_tools_of_one_name_on_two_servers_stay_apart(person: Person, server: Server) -> None:
     """CH-1, TO-7, BA-4: told apart by our own registration, though both give themselves one name."""
     same = {"_meta": {"io.modelcontextprotocol/serverInfo": {"name": "same", "version": "1"}}}
-    other = Server.objects.create(slug="other", name="Other desk", url="http://127.0.0.1:9/mcp", allow_private=True)
+    other = Server.objects.create(
+        slug="other", name="Other desk", url="http://127.0.0.1:9/mcp", private_networks=list(PRIVATE_NETWORKS)
+    )
     with desk(server, done("from the first", **same)) as first, desk(other, done("from the second", **same)) as second:
         assert "from the first" in begin(person).text
         assert (len(calls(first)), len(second.posts)) == (1, 0)
@@ -88,7 +148,7 @@ def test_tools_of_one_name_on_two_servers_stay_apart(person: Person, server: Ser
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("url", "http://127.0.0.1:9/mcp"), ("bearer_env", "ANOTHER"), ("capabilities", ["elicitation", "roots"])],
+    [("url", "http://127.0.0.1:9/mcp"), ("capabilities", ["elicitation", "roots"])],
 )
 def test_a_server_that_is_asked_in_another_way_is_listed_anew(
     person: Person, server: Server, alice: User, field: str, value: Any
@@ -133,4 +193,4 @@ def test_a_listing_of_too_many_is_cut_and_said_to_be_so(person: Person, server: 
     assert "more than can be shown here" in page.text
     assert (page.text.count("t999"), page.text.count("t1000")) == (1, 0)
     assert "LIST-SIZE" in Finding.objects.values_list("rule", flat=True)
-    assert len(Server.objects.get().offers["tools"]) == 1001
+    assert len(Listing.objects.get(kind="tools").entries) == 1001

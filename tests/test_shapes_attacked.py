@@ -13,7 +13,7 @@ from mrtr_web.schema.drawing import Drawing
 from mrtr_web.schema.places import as_posted
 from mrtr_web.schema.read import read_input
 from mrtr_web.schema.spec import MAX_FILE_BYTES
-from tests.desk import LISTED, calls, desk, done, tools
+from tests.desk import LISTED, calls, desk, done, lists_now, tools
 from tests.person import Page, Person
 from tests.servers import Recorder
 from tests.test_schema_corpus import returned, text_of
@@ -159,7 +159,7 @@ def test_what_was_typed_for_another_schema_stays_with_its_own_names(
     before, now = of(name=S, password=S, tags={"type": "array", "items": S}), of(comment=S, name=S, tags=S)
     with desk(server, done(), listings=named(before)) as recorder:
         form = Desk(person, before)
-        Server.objects.update(offers={"tools": named(now)["tools/list"]["tools"]})
+        lists_now(*named(now)["tools/list"]["tools"])
         page = form.post(**({"do": do} if do else {}), f0="Ada", f1="hunter2")
         assert "has changed this form" in page.text and "hunter2" not in page.text
         assert [field.data() for field in page.reader.forms if "schema" in field.data()][0]["s0-f1"] == ["Ada"]

@@ -12,8 +12,7 @@ from mcp.server.mcpserver.resources.templates import ResourceSecurity
 from mcp.shared.inbound import decode_header_value
 
 from mrtr_web.models import Server
-from tests.conftest import point_to
-from tests.desk import calls
+from tests.desk import calls, point_to
 from tests.person import Person
 from tests.servers import Recorder, serve
 

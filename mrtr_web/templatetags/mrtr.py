@@ -1,6 +1,7 @@
 """What templates need beside Django's own filters: server text made safe to look at, hosts, and times gone by."""
 
 import json
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,6 +30,8 @@ WARN_BEFORE = 120
 NEAR = 600
 """Seconds before the end of a session from which on every page says so."""
 
+TILES = 6
+"""Colours of icons that the style sheets have."""
 OUR_ENDINGS = ("-zone", "-fold", "-blank", "-action")
 SHORT_NUMBER = 3
 """Digits: a posted number of so few may be the index of a choice, and is quickly typed again."""
@@ -73,6 +76,12 @@ def server_title(value: object, limit: int = TITLE_LIMIT) -> str:
 def host(url: str) -> str:
     """Host and port of a URL, for people to recognise a server by."""
     return urlsplit(url).netloc.rpartition("@")[2]
+
+
+@register.filter
+def tile(slug: str) -> int:
+    """Which of the icons' colours is a server's: always the same one."""
+    return zlib.crc32(slug.encode()) % TILES
 
 
 @register.filter

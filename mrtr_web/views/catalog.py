@@ -1,56 +1,93 @@
-"""The catalogue: servers, and what one server offers."""
+"""The catalogue: servers, what they offer, and a search over both."""
+
+import contextlib
+from collections.abc import Iterable
+from typing import Any
 
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
 
-from mrtr_web import catalog, operations, relay
+from mrtr_web import catalog, entries, recents, relay, search
+from mrtr_web.entries import Entry
 from mrtr_web.models import Server
 from mrtr_web.views.web import SignedIn, signed_in
+
+MOST_FOUND = 60
+"""Entries that one page of a search shows."""
 
 
 @require_safe
 @signed_in
 def home(request: SignedIn) -> HttpResponse:
-    return render(request, "catalog/home.html", {"servers": catalog.visible(request.user)})
+    query, tag, slug = (request.GET.get(name, "").strip() for name in ("q", "tag", "server"))
+    servers = list(catalog.visible(request.user))
+    chosen = [server for server in servers if (not tag or tag in server.tags) and slug in ("", server.slug)]
+    context: dict[str, Any] = {
+        "servers": servers,
+        "tags": sorted({each for server in servers for each in server.tags}),
+        "query": query,
+        "tag": tag,
+        "slug": slug,
+        "chosen": chosen,
+    }
+    if wanted := search.words(query):
+        context |= _searched(request.user.pk, chosen, wanted)
+    elif not tag and not slug:
+        context["recents"] = recents.recents(request.user.pk, servers)
+    return render(request, "catalog/home.html", context)
 
 
-@require_safe
+def _searched(user: int, servers: list[Server], wanted: list[str]) -> dict[str, Any]:
+    catalog.attach(user, *servers)
+    catalog.look(servers, user)
+    found = search.offers(servers, wanted)
+    unknown = [server for server in servers if not server.listed]
+    return {
+        "chosen": search.servers(servers, wanted),
+        "found": found[:MOST_FOUND],
+        "count": len(found),
+        "claims": any(entry.claims for entry in found[:MOST_FOUND]),
+        "unknown": unknown,
+    }
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def server(request: SignedIn, slug: str) -> HttpResponse:
+    """What one server offers. A post asks it anew."""
     found = get_object_or_404(catalog.visible(request.user), slug=slug)
     catalog.attach(request.user.pk, found)
-    trouble = refreshed(request, found)
-    context = {
+    if request.method == "POST":
+        return _asked_anew(request, found)
+    catalog.renew(found, request.user.pk)
+    query = request.GET.get("q", "").strip()
+    shown = _shown(found, query)
+    context: dict[str, Any] = {
         "server": found,
-        "trouble": trouble,
-        "cut": operations.is_cut(found),
-        **operations.offered(found),
-        "resources": operations.resources(found),
+        "query": query,
+        "cut": entries.is_cut(found),
+        "offers_something": any(found.offers.values()),
+        "claims": any(entry.claims for entry in shown["tools"]),
+        **shown,
     }
     if request.user.has_perm("mrtr_web.view_finding"):
-        context |= {"hidden": operations.hidden(found), "findings": found.findings.all()}
-    return render(request, "catalog/server.html", context, status=502 if trouble and not found.offers else 200)
+        context |= {"hidden": entries.unusable(found), "findings": found.findings.all()}
+    return render(request, "catalog/server.html", context, status=502 if found.trouble and not found.offers else 200)
 
 
-def refreshed(request: SignedIn, found: Server) -> str:
-    """Bring a stale listing up to date; the code of what went wrong, if anything did."""
-    if not catalog.is_stale(found, request.user.pk):
-        return ""
-    try:
+def _asked_anew(request: SignedIn, found: Server) -> HttpResponse:
+    with contextlib.suppress(relay.RelayError):  # the page says what is wrong
         catalog.refresh(found, request.user.pk)
-    except relay.RelayError as error:
-        return relay_code(error)
-    return ""
+    return redirect("server", found.slug)
 
 
-def relay_code(error: relay.RelayError) -> str:
-    """The code by which pages name a fault of the relay."""
-    match error:
-        case relay.Unsent() | relay.Lost():
-            return error.reason
-        case relay.LegacyServer():
-            return "legacy"
-        case relay.Broken():
-            return f"broken:{error.rule}"
-    return "refused"
+def _shown(found: Server, query: str) -> dict[str, list[Entry]]:
+    """What it offers that matches, by kind."""
+    wanted = search.words(query)
+    everything = (entry for kind in entries.KEYS for entry in entries.offered(found, kind))
+    matching: Iterable[Entry] = search.offers([found], wanted) if wanted else everything
+    shown: dict[str, list[Entry]] = {kind: [] for kind in entries.KEYS}
+    for entry in matching:
+        shown[entry.kind].append(entry)
+    return shown

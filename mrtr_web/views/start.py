@@ -21,31 +21,32 @@ from mrtr_web.schema.invalid import Invalid
 from mrtr_web.schema.parse import parse
 from mrtr_web.schema.places import ROOT, plainly, walk
 from mrtr_web.schema.spec import Absent, FormSpec, Json, Kind, SchemaFault, SchemaTooLarge
-from mrtr_web.views.catalog import refreshed
 from mrtr_web.views.web import SignedIn, lost_post, posted, signed_in, typed_in, uuid_in
 
 Context = dict[str, Any]
 PREFIX = "s0"
 MAX_LINK = 256 * 1024
+KINDS = {"tools": ["tools"], "prompts": ["prompts"], "resources": ["resources", "templates"]}
+"""What each kind of page is drawn from."""
 _MEMBER = re.compile(rf"{PREFIX}-{ROOT}([0-9]{{1,4}})(-.*)?", re.DOTALL)
 
 
 @signed_in
-def start(request: SignedIn, slug: str, kind: str, name: str = "") -> HttpResponse:
+def start(request: SignedIn, slug: str, kind: str, name: str = "", copy: int = 1) -> HttpResponse:
     """The form that starts a flow. Its flow id is minted when it is drawn: a double click is one flow."""
     server = catalog.visible(request.user).filter(slug=slug).first()
     if server is None:
         return _not_here(request)
     catalog.attach(request.user.pk, server)
     name = name or _uri(request, kind)
-    operation = operations.find(server, kind, name)
+    operation = operations.find(server, kind, name, copy)
+    if operation is None or request.method != "POST":
+        catalog.renew(server, request.user.pk, KINDS[kind])
+        operation = operations.find(server, kind, name, copy)
+    if operation is None and request.method == "POST":
+        return _not_here(request)
     if operation is None:
-        trouble = refreshed(request, server)
-        operation = operations.find(server, kind, name)
-        if operation is None and request.method == "POST":
-            return _not_here(request)
-        if operation is None:
-            return render(request, "catalog/gone.html", {"server": server, "trouble": trouble}, status=404)
+        return render(request, "catalog/gone.html", {"server": server}, status=404)
     try:
         page = StartPage(request, kind, operation)
         if request.method != "POST":

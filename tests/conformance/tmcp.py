@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from mrtr_web.models import Server
 from tests.conformance.suite import INSTALLED, NODE
-from tests.conftest import point_to
+from tests.desk import point_to
 from tests.servers import Post, Proxy, Recorder, serve
 from tests.window import Opener, Watched, in_browser
 

@@ -21,7 +21,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
-from mrtr_web import catalog, egress, forms, operations, pages, wizard
+from mrtr_web import catalog, egress, entries, forms, operations, pages, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
 from mrtr_web.runner import runner
@@ -128,9 +128,9 @@ def _wanted(server: Server) -> Iterator[tuple[operations.Operation, Object]]:
     known = {**KNOWN, ECHO: {"schema": tools[ECHOED].schema}} if ECHOED in tools else KNOWN
     for operation in [*offered["tools"], *offered["prompts"], *offered["templates"]]:
         yield operation, _typed_in(operation, known.get(operation.name, {}))
-    for entry in operations.resources(server):
-        operation = operations.resource(server, entry["uri"])
-        yield operation, _typed_in(operation, {"uri": entry["uri"]})
+    for entry in entries.offered(server, "resources"):
+        operation = operations.resource(server, entry.name)
+        yield operation, _typed_in(operation, {"uri": entry.name})
 
 
 def _typed_in(operation: operations.Operation, values: Object) -> Object:

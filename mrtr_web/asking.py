@@ -1,0 +1,66 @@
+"""Asks servers what they are and what they offer, all at once, each only for what is not known any more."""
+
+import asyncio
+import time
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from mrtr_web import listings, relay
+from mrtr_web.lifetimes import lifetime
+from mrtr_web.models import Server
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to ask one server, which is attached: for those of these kinds that are stale."""
+
+    server: Server
+    target: relay.Endpoint
+    limits: relay.Limits
+    capabilities: dict[str, Any]
+    kinds: Collection[str]
+
+    def within(self, end: float) -> relay.Limits:
+        left = max(end - time.monotonic(), 0.1)
+        return replace(self.limits, silence=min(self.limits.silence, left), total=min(self.limits.total, left))
+
+
+@dataclass(slots=True)
+class Answers:
+    """What a server said of itself and listed, by kind, and what went wrong first."""
+
+    found: dict[str, relay.Listed] = field(default_factory=dict)
+    error: relay.RelayError | None = None
+
+
+async def ask(questions: Iterable[Question], seconds: float) -> list[Answers]:
+    """The answers in the order of the questions, after so many seconds at the latest."""
+    end = time.monotonic() + seconds
+    return await asyncio.gather(*(_ask(question, end) for question in questions))
+
+
+async def _ask(question: Question, end: float) -> Answers:
+    """One after the other; where the server does not answer at all, the rest is left out."""
+    answers, server = Answers(), question.server
+    discovered = server.discovered if listings.is_fresh(server, listings.DISCOVERY) else None
+    try:
+        if discovered is None:
+            bounds = question.within(end)
+            discovered = await relay.discover(question.target, bounds, capabilities=question.capabilities)
+            answers.found[listings.DISCOVERY] = relay.Listed([discovered], lifetime(discovered))
+        for kind in listings.declared(discovered):
+            if kind in question.kinds and not listings.is_fresh(server, kind):
+                await _ask_kind(question, kind, answers, end)
+    except relay.RelayError as error:
+        answers.error = error
+    return answers
+
+
+async def _ask_kind(question: Question, kind: str, answers: Answers, end: float) -> None:
+    """A listing that is wrong in itself hides only itself."""
+    bounds, method = question.within(end), listings.METHODS[kind]
+    try:
+        answers.found[kind] = await relay.listing(question.target, bounds, method, capabilities=question.capabilities)
+    except (relay.Refused, relay.Broken) as error:
+        answers.error = answers.error or error

@@ -1,0 +1,78 @@
+"""The stored listings of servers: whom one serves, how long, and when it goes."""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
+
+from django.db.models import F, Q
+from django.utils import timezone
+
+from mrtr_web.models import Listing, Server, Session
+from mrtr_web.relay import Listed
+
+METHODS = {
+    "tools": "tools/list",
+    "prompts": "prompts/list",
+    "resources": "resources/list",
+    "templates": "resources/templates/list",
+}
+DISCOVERY = "discovery"
+"""The kind of what a server says of itself."""
+_CAPABILITY = {"tools": "tools", "prompts": "prompts", "resources": "resources", "templates": "resources"}
+
+
+def attach(user: int, servers: Collection[Server]) -> None:
+    """Give each server what is known of it for this person: their own listing where it has one, else everybody's."""
+    for server in servers:
+        server.listed = {}
+    by_id = {server.pk: server for server in servers}
+    rows = Listing.objects.filter(Q(user=None) | Q(user=user), server__in=by_id)
+    for row in rows.order_by(F("user").asc(nulls_first=True)):
+        by_id[row.server_id].listed[row.kind] = row
+    for server in by_id.values():
+        known = server.listed.get(DISCOVERY)
+        server.discovered = known.entries[0] if known else None
+        server.listed_at = min((row.listed_at for row in server.listed.values()), default=None)
+        server.offers = {kind: row.entries for kind, row in server.listed.items() if kind != DISCOVERY}
+
+
+def declared(discovered: object) -> list[str]:
+    """The kinds that a server with this discovery has listings of."""
+    capabilities = discovered.get("capabilities") if isinstance(discovered, dict) else None
+    return [kind for kind in METHODS if isinstance(capabilities, dict) and _CAPABILITY[kind] in capabilities]
+
+
+def is_fresh(server: Server, kind: str) -> bool:
+    """Whether what is known of this kind still serves (CH-3)."""
+    return kind in server.listed and server.listed[kind].fresh_until > timezone.now()
+
+
+def is_stale(server: Server, kinds: Iterable[str]) -> bool:
+    """Whether anything of these kinds should be asked for."""
+    wanted = {DISCOVERY} | set(declared(server.discovered)) & set(kinds)
+    return not all(is_fresh(server, kind) for kind in wanted)
+
+
+def keep(server: Server, user: int, kind: str, found: Listed, asked_at: datetime) -> None:
+    """Store what was listed, in place of what cannot be true beside it. Whoever calls holds the server's row.
+
+    Something private is kept while its person has a session, and seen by nobody else (CH-2).
+    """
+    private = found.lifetime.private
+    rows = Listing.objects.filter(server=server, kind=kind)
+    (rows.filter(Q(user=None) | Q(user=user)) if private else rows).delete()
+    if private and not Session.objects.select_for_update().filter(user=user).exists():
+        return
+    rows.create(
+        server=server,
+        kind=kind,
+        user_id=user if private else None,
+        entries=found.entries,
+        listed_at=asked_at,
+        fresh_until=asked_at + timedelta(seconds=found.lifetime.seconds),
+    )
+
+
+def drop_undeclared(server: Server, user: int, discovery: Listed) -> None:
+    """Of a kind that it has no capability for any more, nothing is kept."""
+    rows = Listing.objects.filter(server=server).exclude(kind__in=[DISCOVERY, *declared(discovery.entries[0])])
+    (rows.filter(Q(user=None) | Q(user=user)) if discovery.lifetime.private else rows).delete()

@@ -1,0 +1,44 @@
+"""What a person has used last."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.db.models import Max
+
+from mrtr_web import catalog, listings, operations
+from mrtr_web.entries import Entry
+from mrtr_web.models import Flow, Server
+
+MOST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """An operation that was used; it may be gone since. Of a resource without a template no address is known."""
+
+    server: Server
+    title: str
+    address: str
+    gone: bool
+
+
+def recents(user: int, servers: Collection[Server]) -> list[Recent]:
+    """The latest ones on these servers, each once, the last one first."""
+    by_id = {server.pk: server for server in servers}
+    flows = Flow.objects.filter(user=user, server__in=by_id).values_list("server", "method", "name")
+    latest = list(flows.annotate(last=Max("started_at")).order_by("-last")[:MOST])
+    catalog.attach(user, *{by_id[server]: None for server, *_ in latest})
+    return [_recent(by_id[server], method, name) for server, method, name, _ in latest]
+
+
+def _recent(server: Server, method: str, name: str) -> Recent:
+    kind = operations.KINDS[method]
+    operation = operations.find(server, kind, name) if name else None
+    title = operation.title if operation else name
+    return Recent(server, title, Entry(server, kind, name, 1, {}).address, _is_gone(server, kind, name, operation))
+
+
+def _is_gone(server: Server, kind: str, name: str, operation: operations.Operation | None) -> bool:
+    """Where nothing is known of a listing, nothing is said of what it lacks."""
+    known = kind in server.offers or (bool(server.discovered) and kind not in listings.declared(server.discovered))
+    return bool(name) and known and operation is None
