@@ -1,0 +1,37 @@
+"""Words for codes and spans of time on the pages of records."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django import template
+
+from mrtr_web import wording
+
+register = template.Library()
+register.filter("outcome_words", wording.outcome)
+register.filter("span", wording.span)
+
+
+@register.filter
+def state_words(code: str) -> str:
+    return wording.word(wording.STATES, code)
+
+
+@register.filter
+def event_words(code: str) -> str:
+    return wording.word(wording.EVENTS, code)
+
+
+@register.filter
+def method_words(code: str) -> str:
+    return wording.word(wording.METHODS, code)
+
+
+@register.filter
+def steps_words(kinds: Sequence[str], actions: Sequence[str] = ()) -> str:
+    return wording.steps(kinds, actions)
+
+
+@register.filter
+def span_seconds(seconds: float) -> str:
+    return wording.span(timedelta(seconds=seconds))
