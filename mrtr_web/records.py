@@ -9,9 +9,7 @@ from mrtr_web.models import Flow
 
 def timeline_of(row: Flow) -> lifelines.Drawing:
     """The timeline of a flow and its picture."""
-    calls = [
-        timeline.Call(leg.round, leg.started_at, leg.sent_at, leg.ended_at, leg.outcome) for leg in row.legs.all()
-    ]
+    calls = [timeline.Call(leg.round, leg.started_at, leg.sent_at, leg.ended_at, leg.outcome) for leg in row.legs.all()]
     rounds = [
         timeline.Asked(each.number, tuple(each.kinds), tuple(each.actions or ()), each.answered_at)
         for each in row.rounds.all()

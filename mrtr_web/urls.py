@@ -21,6 +21,7 @@ urlpatterns = [
     path("s/<slug:slug>/suggest/", suggest.suggest, name="suggest"),
     path("flows/", wizard.mine, name="flows"),
     path("flows/<uuid:flow_id>/", wizard.flow, name="flow"),
+    path("flows/<uuid:flow_id>/timeline/", wizard.timeline, name="timeline"),
     path("flows/<uuid:flow_id>/check/", wizard.check, name="check"),
     path("flows/<uuid:flow_id>/answer/", wizard.answer, name="answer"),
     path("flows/<uuid:flow_id>/stop/", wizard.stop, name="stop"),

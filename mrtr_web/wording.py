@@ -1,29 +1,17 @@
-"""Words for the codes of ours that records are made of: states, events, outcomes, kinds of steps, spans of time."""
+"""Words for the codes of ours that records are made of: events, outcomes, kinds of steps, spans of time."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from itertools import zip_longest
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from mrtr_web.flow import Event, State
+from mrtr_web.flow import Event
 from mrtr_web.rounds import Action, Kind
 
-Words = Mapping[str, object]
+Words = Mapping[Any, object]
 
-STATES: Words = {
-    State.RUNNING: gettext_lazy("With the server"),
-    State.WAITING: gettext_lazy("Waiting for the person"),
-    State.NOT_YET: gettext_lazy("The server is not ready yet"),
-    State.UNSENT: gettext_lazy("Not sent: the person must look at it"),
-    State.UNKNOWN: gettext_lazy("Interrupted: the person must look at it"),
-    State.COMPLETED: gettext_lazy("Finished"),
-    State.FAILED: gettext_lazy("Failed"),
-    State.STOPPED: gettext_lazy("Stopped by the person"),
-    State.WITHDRAWN: gettext_lazy("Withdrawn"),
-    State.EXPIRED: gettext_lazy("Expired with the session"),
-}
 EVENTS: Words = {
     "started": gettext_lazy("Started"),
     Event.ASKED: gettext_lazy("The server asked"),
@@ -41,7 +29,6 @@ EVENTS: Words = {
     "reminded": gettext_lazy("The person was reminded"),
     "taken": gettext_lazy("A reviewer took it"),
     "released": gettext_lazy("A reviewer let it go"),
-    "noted": gettext_lazy("A note was written"),
     "sessions_ended": gettext_lazy("Sessions were ended"),
     "server_on": gettext_lazy("Server switched on"),
     "server_off": gettext_lazy("Server switched off"),
@@ -109,14 +96,14 @@ def outcome(code: str) -> str:
 
 
 def steps(kinds: Sequence[str], actions: Sequence[str]) -> str:
-    """What was asked, and what the person did with each."""
-    found = [
-        _("%(kind)s: %(action)s") % {"kind": word(KINDS, kind), "action": word(ACTIONS, action)}
-        if action
-        else word(KINDS, kind)
-        for kind, action in zip_longest(kinds, actions, fillvalue="")
-    ]
-    return ", ".join(found)
+    """What was asked, and what the person did with it: kinds as `form`, actions as `form:accept`."""
+    return ", ".join(_step(*code.partition(":")) for code in actions or kinds)
+
+
+def _step(kind: str, _colon: str, action: str) -> str:
+    if not action:
+        return word(KINDS, kind)
+    return _("%(kind)s: %(action)s") % {"kind": word(KINDS, kind), "action": word(ACTIONS, action)}
 
 
 def span(time: timedelta) -> str:

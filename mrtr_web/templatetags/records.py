@@ -6,6 +6,7 @@ from datetime import timedelta
 from django import template
 
 from mrtr_web import wording
+from mrtr_web.queue import STATE_WORDS
 
 register = template.Library()
 register.filter("outcome_words", wording.outcome)
@@ -14,7 +15,7 @@ register.filter("span", wording.span)
 
 @register.filter
 def state_words(code: str) -> str:
-    return wording.word(wording.STATES, code)
+    return wording.word(STATE_WORDS, code)
 
 
 @register.filter
