@@ -52,6 +52,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
+    timeline: Timeline
     lines: tuple[Line, ...]
     height: int
     width: int = WIDTH
@@ -64,7 +65,7 @@ class Drawing:
 def drawn(timeline: Timeline) -> Drawing:
     """The picture of a timeline."""
     lines = tuple(_line(row, FIRST + number * STEP) for number, row in enumerate(timeline.rows))
-    return Drawing(lines, FIRST + len(lines) * STEP)
+    return Drawing(timeline, lines, FIRST + len(lines) * STEP)
 
 
 def _line(row: Row, y: int) -> Line:

@@ -228,21 +228,21 @@ def test_nobody_else_sees_it(app: str, alice: User, bob: User, server: Server) -
 def long_flow(alice: User, server: Server) -> Flow:
     """Fifty rounds, each asked, answered and sent."""
     row = Flow.objects.create(user=alice, server=server, method="tools/call", name="ask", state=State.WAITING, round=50)
+    Flow.objects.filter(pk=row.pk).update(started_at=at(0), changed_at=at(5000))
     for number in range(50):
         begun = at(100 * number)
         Leg.objects.create(
             flow=row, round=number, outcome="asked", started_at=begun, sent_at=begun, ended_at=at(100 * number + 9)
         )
-        asked = {"kinds": ["form"], "actions": ["form:accept"], "asked_at": at(100 * number + 9)}
-        Round.objects.create(flow=row, number=number + 1, answered_at=at(100 * number + 99), **asked)
+        answered = {"actions": ["form:accept"], "answered_at": at(100 * number + 99)} if number < 49 else {}
+        Round.objects.create(flow=row, number=number + 1, kinds=["form"], asked_at=at(100 * number + 9), **answered)
     return row
 
 
 class TestInBrowser:
     pytestmark = in_browser
 
-    @pytest.mark.parametrize("width", [390, 1280])
-    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
     def test_fifty_rounds_scroll_in_their_box(
         self, opened: Opener, alice: User, server: Server, width: int, scheme: str
     ) -> None:
@@ -254,5 +254,5 @@ class TestInBrowser:
         assert box.evaluate("box => box.scrollHeight > box.clientHeight * 5 && box.clientHeight <= 700")
         window.check()
         window.page.get_by_text("The same as a table").click()
-        expect(window.page.get_by_role("row", name="Answers round 50")).to_be_visible()
+        expect(window.page.get_by_role("row", name="Answers round 49")).to_be_visible()
         window.check()

@@ -1,7 +1,6 @@
 """Words for codes and spans of time on the pages of records."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 from django import template
 
@@ -10,7 +9,7 @@ from mrtr_web.queue import STATE_WORDS
 
 register = template.Library()
 register.filter("outcome_words", wording.outcome)
-register.filter("span", wording.span)
+register.filter("duration", wording.span)
 
 
 @register.filter
@@ -31,8 +30,3 @@ def method_words(code: str) -> str:
 @register.filter
 def steps_words(kinds: Sequence[str], actions: Sequence[str] = ()) -> str:
     return wording.steps(kinds, actions)
-
-
-@register.filter
-def span_seconds(seconds: float) -> str:
-    return wording.span(timedelta(seconds=seconds))
