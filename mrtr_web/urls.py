@@ -6,7 +6,7 @@ from django.templatetags.static import static
 from django.urls import path
 from django.views.generic import RedirectView
 
-from mrtr_web.views import account, catalog, health, review, start, suggest, wizard
+from mrtr_web.views import account, catalog, health, records, review, start, suggest, wizard
 
 urlpatterns = [
     path("", catalog.home, name="home"),
@@ -30,6 +30,13 @@ urlpatterns = [
     path("review/", review.queue, name="review"),
     path("review/servers/", review.servers, name="review_servers"),
     path("review/servers/<slug:slug>/switch/", review.switch, name="switch"),
+    path("review/audit/", records.trail, name="audit"),
+    path("review/audit.csv", records.trail_csv, name="audit_csv"),
+    path("review/findings/", records.findings_list, name="findings_list"),
+    path("review/findings/<slug:slug>/", records.findings_of, name="findings"),
+    path("review/findings/<slug:slug>/report.txt", records.findings_text, name="findings_text"),
+    path("review/numbers/", records.numbers, name="numbers"),
+    path("rules/", records.rules, name="rules"),
     path("review/<uuid:flow_id>/", review.flow, name="review_flow"),
     path("review/<uuid:flow_id>/withdraw/", review.withdraw, name="withdraw"),
     path("review/<uuid:flow_id>/remind/", review.remind, name="remind"),

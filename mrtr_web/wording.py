@@ -33,11 +33,6 @@ EVENTS: Words = {
     "server_on": gettext_lazy("Server switched on"),
     "server_off": gettext_lazy("Server switched off"),
 }
-METHODS: Words = {
-    "tools/call": gettext_lazy("Tool"),
-    "prompts/get": gettext_lazy("Prompt"),
-    "resources/read": gettext_lazy("Resource"),
-}
 KINDS: Words = {
     Kind.FORM: gettext_lazy("Form"),
     Kind.URL: gettext_lazy("Page to open"),

@@ -23,10 +23,5 @@ def event_words(code: str) -> str:
 
 
 @register.filter
-def method_words(code: str) -> str:
-    return wording.word(wording.METHODS, code)
-
-
-@register.filter
 def steps_words(kinds: Sequence[str], actions: Sequence[str] = ()) -> str:
     return wording.steps(kinds, actions)
