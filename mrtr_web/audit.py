@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import MAXYEAR, MINYEAR, date, datetime, time, timedelta
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -105,9 +105,9 @@ def _outcome(code: str) -> Q:
 
 
 def _days(since: date | None, until: date | None) -> Q:
-    """From the beginning of a day to the end of another, in the reader's time zone."""
-    only = Q(at__gte=_midnight(since)) if since else Q()
-    return only & Q(at__lt=_midnight(until + timedelta(days=1))) if until and until < date.max else only
+    """From the beginning of a day to the end of another, in the reader's time zone. The ends of time are no limits."""
+    only = Q(at__gte=_midnight(since)) if since and since.year > MINYEAR else Q()
+    return only & Q(at__lt=_midnight(until + timedelta(days=1))) if until and until.year < MAXYEAR else only
 
 
 def _midnight(day: date) -> datetime:
