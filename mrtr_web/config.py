@@ -48,6 +48,7 @@ class Config(BaseSettings):
     max_state_only_legs: int = Field(10, gt=0)
     state_only_timeout: float = Field(600, gt=0)
     drafts: bool = True
+    audit_days: int = Field(365, ge=1)
 
     @field_validator("secret_key_fallbacks", "allowed_hosts", "credential_keys", mode="before")
     @classmethod

@@ -299,10 +299,20 @@ class AuditEntry(models.Model):
 
     class Meta:
         ordering: ClassVar = ["-id"]
-        indexes: ClassVar = [models.Index(fields=["server_id", "-id"])]
+        indexes: ClassVar = [
+            models.Index(fields=["server_id", "-id"]),
+            models.Index(fields=["person", "-id"]),
+            models.Index(fields=["by", "-id"]),
+            models.Index(fields=["event", "-id"]),
+        ]
 
     def __str__(self) -> str:
         return f"{self.event}: {self.before} -> {self.after}"
+
+    @property
+    def reference(self) -> str:
+        """Of the flow; "" where it is about none."""
+        return Flow(pk=self.flow).reference if self.flow else ""
 
 
 class Finding(models.Model):
@@ -324,6 +334,11 @@ class Finding(models.Model):
     @property
     def meaning(self) -> str:
         return findings.meaning(self.rule)
+
+    @property
+    def anchor(self) -> str:
+        """Where the page of rules explains it."""
+        return findings.key(self.rule)
 
 
 class Person(models.Model):

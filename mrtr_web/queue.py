@@ -1,6 +1,5 @@
 """The queue of the review desk: which requests are pending, who waits for whom, and since when. No content."""
 
-import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from django.contrib.auth.models import AbstractUser
 from django.db.models import Count, F, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from mrtr_web import references
 from mrtr_web.flow import OPEN, State
 from mrtr_web.models import Flow, Leg, Round, Server
 
@@ -50,7 +50,7 @@ class Wish(forms.Form):
     )
     server = forms.ChoiceField(label=_("Server"), required=False)
     person = forms.CharField(label=_("Person"), required=False, max_length=150)
-    reference = forms.CharField(label=_("Reference"), required=False, max_length=40)
+    reference = references.ReferenceField()
     taken = forms.ChoiceField(
         label=_("Looked after"),
         required=False,
@@ -78,13 +78,6 @@ class Wish(forms.Form):
         choice = self.fields["server"]
         assert isinstance(choice, forms.ChoiceField)
         choice.choices = [("", _("All")), *((server.slug, server.name) for server in servers)]
-
-    def clean_reference(self) -> str:
-        """Hexadecimal digits of a request's id: the eight that people quote, or more."""
-        digits = str(self.cleaned_data["reference"]).replace("-", "").lower().lstrip("#")
-        if len(digits) > 32 or set(digits) - set("0123456789abcdef"):
-            raise forms.ValidationError(_("A reference has the digits 0 to 9 and the letters A to F."))
-        return digits
 
     @property
     def wanted(self) -> dict[str, Any]:
@@ -139,7 +132,7 @@ def _found(user: AbstractUser, servers: Mapping[int, Server], wanted: Mapping[st
     if wanted.get("person"):
         only &= Q(user__username__icontains=wanted["person"])
     if wanted.get("reference"):
-        only &= Q(pk__range=_range(wanted["reference"]))
+        only &= Q(pk__range=references.between(wanted["reference"]))
     if wanted.get("taken"):
         only &= Q(taken_by=user.pk if wanted["taken"] == "me" else None)
     return Flow.objects.filter(only)
@@ -149,10 +142,6 @@ def _states(wish: str) -> Iterable[str]:
     if wish == "all":
         return list(State)
     return [wish] if wish else sorted(OPEN)
-
-
-def _range(digits: str) -> tuple[uuid.UUID, uuid.UUID]:
-    return uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
 
 
 def rows(flows: list[Flow], servers: Mapping[int, Server]) -> list[Row]:

@@ -7,7 +7,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.generic import RedirectView
 
-from mrtr_web.views import account, catalog, health, review, start, suggest, wizard
+from mrtr_web.views import account, catalog, health, records, review, start, suggest, wizard
 
 
 class AnyConverter(StringConverter):
@@ -32,6 +32,7 @@ urlpatterns = [
     path("s/<slug:slug>/suggest/", suggest.suggest, name="suggest"),
     path("flows/", wizard.mine, name="flows"),
     path("flows/<uuid:flow_id>/", wizard.flow, name="flow"),
+    path("flows/<uuid:flow_id>/timeline/", wizard.timeline, name="timeline"),
     path("flows/<uuid:flow_id>/check/", wizard.check, name="check"),
     path("flows/<uuid:flow_id>/answer/", wizard.answer, name="answer"),
     path("flows/<uuid:flow_id>/stop/", wizard.stop, name="stop"),
@@ -40,6 +41,13 @@ urlpatterns = [
     path("review/", review.queue, name="review"),
     path("review/servers/", review.servers, name="review_servers"),
     path("review/servers/<slug:slug>/switch/", review.switch, name="switch"),
+    path("review/audit/", records.trail, name="audit"),
+    path("review/audit.csv", records.trail_csv, name="audit_csv"),
+    path("review/findings/", records.findings_list, name="findings_list"),
+    path("review/findings/<slug:slug>/", records.findings_of, name="findings"),
+    path("review/findings/<slug:slug>/report.txt", records.findings_text, name="findings_text"),
+    path("review/numbers/", records.numbers, name="numbers"),
+    path("rules/", records.rules, name="rules"),
     path("review/<uuid:flow_id>/", review.flow, name="review_flow"),
     path("review/<uuid:flow_id>/withdraw/", review.withdraw, name="withdraw"),
     path("review/<uuid:flow_id>/remind/", review.remind, name="remind"),

@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from mrtr_web import catalog, operations, results, steps, wizard
+from mrtr_web import catalog, operations, records, results, steps, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
 from mrtr_web.views.web import Request, SignedIn, digest, lost_post, signed_in, uuid_in
@@ -96,6 +96,14 @@ def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
         return render(request, "flows/queued.html", context | {"queued": True})
     context["sent_at"] = sent.get(row.pk)
     return render(request, PAGES.get(state, "flows/over.html"), context)
+
+
+@require_safe
+@signed_in
+def timeline(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
+    """Who did what, and when: without content, so it is there in any browser of this person's."""
+    row = _row(request, flow_id)
+    return render(request, "flows/timeline.html", _context(row, None) | {"drawing": records.timeline_of(row)})
 
 
 @posted

@@ -1,0 +1,115 @@
+"""Words for the codes of ours that records are made of: events, outcomes, kinds of steps, spans of time."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from mrtr_web.flow import Event
+from mrtr_web.rounds import Action, Kind
+
+Words = Mapping[Any, object]
+
+EVENTS: Words = {
+    "started": gettext_lazy("Started"),
+    Event.ASKED: gettext_lazy("The server asked"),
+    Event.TOLD_TO_WAIT: gettext_lazy("The server said: not yet"),
+    Event.CALLED_AGAIN: gettext_lazy("Called again"),
+    Event.ANSWERED: gettext_lazy("The person answered"),
+    Event.SENT_AGAIN: gettext_lazy("Sent again"),
+    Event.NOT_SENT: gettext_lazy("Could not be sent"),
+    Event.LOST: gettext_lazy("The answer was lost"),
+    Event.FINISHED: gettext_lazy("Finished"),
+    Event.FAILED: gettext_lazy("Failed"),
+    Event.STOPPED: gettext_lazy("Stopped"),
+    Event.WITHDRAWN: gettext_lazy("Withdrawn"),
+    Event.SESSION_ENDED: gettext_lazy("The session ended"),
+    "reminded": gettext_lazy("The person was reminded"),
+    "taken": gettext_lazy("A reviewer took it"),
+    "released": gettext_lazy("A reviewer let it go"),
+    "sessions_ended": gettext_lazy("Sessions were ended"),
+    "server_on": gettext_lazy("Server switched on"),
+    "server_off": gettext_lazy("Server switched off"),
+}
+KINDS: Words = {
+    Kind.FORM: gettext_lazy("Form"),
+    Kind.URL: gettext_lazy("Page to open"),
+    Kind.SAMPLING: gettext_lazy("Text to write"),
+    Kind.ROOTS: gettext_lazy("Folders to name"),
+}
+ACTIONS: Words = {
+    Action.ACCEPT: gettext_lazy("answered"),
+    Action.DECLINE: gettext_lazy("declined"),
+    Action.CANCEL: gettext_lazy("left undecided"),
+}
+OUTCOMES: Words = {
+    "done": gettext_lazy("Finished"),
+    "tool_error": gettext_lazy("Finished with an error"),
+    "odd_result": gettext_lazy("Finished, not as announced"),
+    "asked": gettext_lazy("Asked for more"),
+    "state_only": gettext_lazy("Not ready yet"),
+    "step_expired": gettext_lazy("The step had expired"),
+    "too_many_rounds": gettext_lazy("Too many rounds"),
+    "legacy": gettext_lazy("Speaks only an older version"),
+    "refused": gettext_lazy("Nothing listens at the address"),
+    "dns": gettext_lazy("The name was not found"),
+    "tls": gettext_lazy("No secure connection"),
+    "blocked": gettext_lazy("The address is not allowed"),
+    "connect_timeout": gettext_lazy("No connection in time"),
+    "unauthorized": gettext_lazy("Credentials not accepted"),
+    "forbidden": gettext_lazy("Not allowed by the server"),
+    "too_many": gettext_lazy("Too many requests"),
+    "killed": gettext_lazy("This app was restarted"),
+    "database": gettext_lazy("The database was away"),
+    "unsendable": gettext_lazy("Cannot be put into a message"),
+    "switched_off": gettext_lazy("The server is switched off"),
+    "moved": gettext_lazy("The address was changed"),
+    "cut": gettext_lazy("The connection broke"),
+    "timeout": gettext_lazy("The server took too long"),
+    "too_big": gettext_lazy("The answer was too large"),
+    "encoding": gettext_lazy("The answer could not be read"),
+    "server_error": gettext_lazy("A fault of the server"),
+    "lease": gettext_lazy("This app was interrupted"),
+}
+
+
+def word(words: Words, code: str) -> str:
+    """The words for a code; the code itself where there are none."""
+    return str(words.get(code, code))
+
+
+def outcome(code: str) -> str:
+    """How a leg ended; for a broken rule or an error with its id."""
+    kind, _colon, detail = code.partition(":")
+    if kind == "broken":
+        return _("Broke the rule %(rule)s") % {"rule": detail}
+    if kind == "refused" and detail:
+        return _("The server refused (%(code)s)") % {"code": detail}
+    return word(OUTCOMES, code)
+
+
+def steps(kinds: Sequence[str], actions: Sequence[str]) -> str:
+    """What was asked, and what the person did with it: kinds as `form`, actions as `form:accept`."""
+    return ", ".join(_step(*code.partition(":")) for code in actions or kinds)
+
+
+def _step(kind: str, _colon: str, action: str) -> str:
+    if not action:
+        return word(KINDS, kind)
+    return _("%(kind)s: %(action)s") % {"kind": word(KINDS, kind), "action": word(ACTIONS, action)}
+
+
+def span(time: timedelta) -> str:
+    """A span of time in the two units that matter."""
+    seconds = int(time.total_seconds())
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
+    if days:
+        whole = ngettext("%(n)d day", "%(n)d days", days) % {"n": days}
+        return _("%(days)s %(hours)d h") % {"days": whole, "hours": hours % 24}
+    if hours:
+        return _("%(hours)d h %(minutes)d min") % {"hours": hours, "minutes": minutes % 60}
+    if minutes:
+        return _("%(minutes)d min %(seconds)d s") % {"minutes": minutes, "seconds": seconds % 60}
+    return _("%(seconds)d s") % {"seconds": seconds} if seconds else _("under 1 s")
