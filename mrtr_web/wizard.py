@@ -10,6 +10,7 @@ import functools
 import json
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,7 +19,7 @@ from django.db import connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from mrtr_web import catalog, ledger, live, operations, pages, relay, secrecy, steps, vault
+from mrtr_web import catalog, kept, ledger, live, operations, pages, relay, secrecy, steps, vault
 from mrtr_web.flow import Event, State, next_params
 from mrtr_web.models import Flow, Leg, Person, SealedRecord, Session
 from mrtr_web.runner import Again, Job, Outcome, runner
@@ -312,12 +313,13 @@ def _job(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Job:
 def _settle(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record, outcome: Outcome) -> Again | None:
     """Write what a leg brought back; where the server asks to be called again, say when and how."""
     verdict = judge(record, row.round, outcome)
+    words = kept.seal(row, verdict.round, asked_in(verdict.record)) if verdict.event is Event.ASKED else None
     landing = ledger.Landing(
         verdict.event,
         verdict.outcome,
         verdict.round,
         _seal(visitor, row, verdict.round, verdict.record),
-        verdict.asked,
+        replace(verdict.asked, kept=words),
         verdict.findings,
         sent_bytes=sum(len(json.dumps(body, ensure_ascii=False).encode()) for body in outcome.sent),
         received_bytes=outcome.size,

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_safe
 
-from mrtr_web import ledger, review
+from mrtr_web import kept, ledger, records, review
 from mrtr_web import queue as pending
 from mrtr_web.flow import OPEN, State
 from mrtr_web.models import AuditEntry, Flow, Server, Session
@@ -100,6 +100,8 @@ def _flow_page(request: SignedIn, row: Flow, reason: forms.Form) -> HttpResponse
         "row": shown,
         "flow": row,
         "rounds": row.rounds.all(),
+        "kept": kept.read(row),
+        "drawing": records.timeline_of(row),
         "trail": AuditEntry.objects.filter(flow=row.pk)[:TRAIL],
         "reason": reason,
         "note": NoteForm({"note": row.note}, auto_id="take-%s"),
