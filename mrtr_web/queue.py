@@ -160,4 +160,4 @@ def _row(flow: Flow, asked: Round | None, is_here: bool) -> Row:
     many = ("many_rounds",) if flow.round >= MANY_ROUNDS else ()
     if asked is None:
         return Row(flow, waits_for, warnings=many)
-    return Row(flow, waits_for, Counter(asked.kinds), tuple(asked.hosts), (*asked.warnings, *many))
+    return Row(flow, waits_for, dict(Counter(asked.kinds)), tuple(asked.hosts), (*asked.warnings, *many))

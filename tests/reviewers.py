@@ -1,23 +1,39 @@
 """People of the review desk: reviewers through a group, with servers of it, and pages read as they."""
 
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
+from django.utils import timezone
 
-from mrtr_web.models import Server
+from mrtr_web.flow import State
+from mrtr_web.models import Flow, Round, Server
 from tests.visitors import cookies_of
 
 
-def reviewer_of(name: str, *servers: Server) -> User:
-    """A person who reviews these servers, through a group of theirs."""
+def permission(name: str) -> Permission:
+    return Permission.objects.get(codename=name, content_type__app_label="mrtr_web")
+
+
+def reviewer_of(name: str, *servers: Server, may: Sequence[str] = ()) -> User:
+    """A person who reviews these servers, through a group of theirs, with further permissions of their own."""
     group = Group.objects.create(name=f"reviewers of {name}")
-    group.permissions.add(Permission.objects.get(codename="review_flow"))
+    group.permissions.add(permission("review_flow"))
     for server in servers:
         server.groups.add(group)
     user = User.objects.create_user(name, password=f"{name}'s password")
     user.groups.add(group)
+    user.user_permissions.set([permission(each) for each in may])
     return user
+
+
+def admitted(user: User, server: Server) -> None:
+    """Through a group that reviews nothing."""
+    group, _ = Group.objects.get_or_create(name=f"people of {server.slug}")
+    server.groups.add(group)
+    user.groups.add(group)
 
 
 def other_server(slug: str = "other") -> Server:
@@ -36,3 +52,13 @@ def page(user: User, path: str, **query: Any) -> tuple[int, str]:
     """Status and HTML of a page as this person sees it."""
     response = looking(user).get(path, query)
     return response.status_code, response.content.decode()
+
+
+def flow_of(user: User, server: Server, state: State = State.WAITING, age: float = 60, **more: Any) -> Flow:
+    """A request that has been in this state for `age` seconds, in its first round."""
+    then = timezone.now() - timedelta(seconds=age)
+    facts = {"method": "tools/call", "name": "ask", "round": 1, "started_at": then, "changed_at": then} | more
+    row = Flow.objects.create(user=user, server=server, state=state, **facts)
+    if row.round:
+        Round.objects.create(flow=row, number=row.round, kinds=["form", "url", "form"], hosts=["pay.example"])
+    return row
