@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 
-from django.db.models import F, Q
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from mrtr_web import catalog, relay
-from mrtr_web.models import Listing, Server
+from mrtr_web.models import Server
 from mrtr_web.schema.text import clean_text, one_line
 
 
@@ -18,12 +17,12 @@ class Report:
     words: str
 
 
-def probe(server: Server, user: int) -> Report:
+def probe(server: Server, user: int | None) -> Report:
     """Ask now, within the bounds of a listing, and store what it lists. Not inside a transaction."""
     try:
-        catalog.refresh(server, user)
+        catalog.refresh(server, user or 0)
     except relay.RelayError as error:
-        why = render_to_string("flows/_trouble.html", {"code": _code(error)})
+        why = render_to_string("flows/_trouble.html", {"code": catalog.trouble_of(error)})
         return Report(False, _("%(name)s was not reached. %(why)s") % {"name": server.name, "why": one_line(why)})
     discovered = server.discovered if isinstance(server.discovered, dict) else {}
     revisions, capabilities = discovered.get("supportedVersions"), discovered.get("capabilities")
@@ -31,20 +30,9 @@ def probe(server: Server, user: int) -> Report:
         _("%s answers.") % server.name,
         _("Revisions of MCP: %s.") % _listed(revisions if isinstance(revisions, list) else []),
         _("It declares: %s.") % _listed(list(capabilities) if isinstance(capabilities, dict) else []),
-        _("It offers %s.") % ", ".join(_counts(server, user)),
+        _("It offers %s.") % ", ".join(_counts(server)),
     ]
     return Report(True, " ".join(parts))
-
-
-def _code(error: relay.RelayError) -> str:
-    match error:
-        case relay.Unsent() | relay.Lost():
-            return error.reason
-        case relay.LegacyServer():
-            return "legacy"
-        case relay.Broken():
-            return f"broken:{error.rule}"
-    return "refused_listing"
 
 
 def _listed(names: list[object]) -> str:
@@ -52,9 +40,8 @@ def _listed(names: list[object]) -> str:
     return ", ".join(shown) or _("nothing")
 
 
-def _counts(server: Server, user: int) -> list[str]:
-    rows = Listing.objects.filter(Q(user=None) | Q(user=user), server=server).order_by(F("user").asc(nulls_first=True))
-    sizes = {row.kind: len(row.entries) for row in rows}
+def _counts(server: Server) -> list[str]:
+    sizes = {kind: len(entries) for kind, entries in server.offers.items()}
     tools, prompts = sizes.get("tools", 0), sizes.get("prompts", 0)
     resources = sizes.get("resources", 0) + sizes.get("templates", 0)
     return [

@@ -23,8 +23,8 @@ class ServerForm(CredentialForm):
         label=_("Private networks"),
         help_text=format_lazy(
             _(
-                "Where its name may lead although it is private, one a line: 10.1.2.0/24 or 127.0.0.1. Only there, plain "
-                "http is used, too. Parts of {all}; cloud metadata is never reached."
+                "Where its name may lead although it is private, one a line: 10.1.2.0/24 or 127.0.0.1. Only there, "
+                "plain http is used, too. Parts of {all}; cloud metadata is never reached."
             ),
             all=", ".join(PRIVATE_NETWORKS),
         ),
@@ -54,8 +54,8 @@ class ServerForm(CredentialForm):
     keep_messages = forms.BooleanField(
         label=_("Keep what the server asks for reviewers"),
         help_text=_(
-            "Reviewers may then read what the server asks, which often repeats what people typed. It is sealed under the "
-            "key ring, and gone when the request ends. People are told."
+            "Reviewers may then read what the server asks, which often repeats what people typed. It is sealed under "
+            "the key ring, and gone when the request ends. People are told."
         ),
         required=False,
     )

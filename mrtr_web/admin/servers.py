@@ -62,7 +62,9 @@ class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """What reaches this app's own surroundings is for superusers: private networks, variables and files."""
-        own = () if getattr(request.user, "is_superuser", False) else ("private_networks", *credentialform.OF_SUPERUSERS)
+        own = (
+            () if getattr(request.user, "is_superuser", False) else ("private_networks", *credentialform.OF_SUPERUSERS)
+        )
         return (*self.readonly_fields, "listed_networks", *own)
 
     def get_urls(self) -> Any:
@@ -123,7 +125,7 @@ class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     @admin.display(description=gettext_lazy("Credential"))
     def credential_status(self, server: Server) -> str:
-        if server.pk is None or server.credential_kind == "none":
+        if server.credential_kind == "none":
             return gettext("not set")
         trouble = credentials.trouble(server)
         return gettext("set") if not trouble else gettext("set, but unusable: %s") % trouble
