@@ -95,7 +95,8 @@ def origin_of(url: str) -> str:
         port = parts.port or _PORTS[parts.scheme]
     except (httpx2.InvalidURL, KeyError):
         return ""
-    return f"{parts.scheme}://{parts.raw_host.decode('ascii').lower()}:{port}"
+    host = parts.raw_host.decode("ascii").lower()
+    return f"{parts.scheme}://[{host}]:{port}" if ":" in host else f"{parts.scheme}://{host}:{port}"
 
 
 def _headers(server: Server) -> dict[str, str]:

@@ -35,7 +35,7 @@ def _bearer(token: str) -> dict[str, str]:
 
 
 def _headers(text: str) -> dict[str, str]:
-    lines = [line.strip() for line in text.replace("\r\n", "\n").split("\n") if line.strip()]
+    lines = [line.strip(" ") for line in text.replace("\r\n", "\n").split("\n") if line.strip()]
     if not lines:
         raise Malformed(_("There is no header. Write one a line, such as X-Api-Key: abc"))
     if len(lines) > MAX_LINES:
@@ -49,7 +49,7 @@ def _headers(text: str) -> dict[str, str]:
             raise Malformed(_("The header of line %d is given twice.") % number)
         if name.lower() in _OURS or name.lower().startswith(_OURS_BEGIN):
             raise Malformed(_("The header of line %d is set by this app itself.") % number)
-        found[name] = _value(value.strip())
+        found[name] = _value(value.strip(" "))
     return found
 
 

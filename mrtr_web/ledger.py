@@ -120,7 +120,7 @@ def intervene(
         return True
 
 
-def switch(server: Server, *, on: bool, by: int, note: str = "") -> None:
+def switch(server: Server, *, on: bool, by: int | None, note: str = "") -> None:
     """Switch a server on or off. Its waiting flows are told; legs that run may finish."""
     with transaction.atomic():
         if not Server.objects.filter(pk=server.pk, enabled=not on).update(enabled=on):

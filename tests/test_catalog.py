@@ -1,14 +1,12 @@
 """Who sees which server, and what a listing becomes; malformed entries hide only themselves."""
 
-from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
-from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from mrtr_web import catalog, credentials, entries, operations
+from mrtr_web import catalog, entries, operations
 from mrtr_web.models import Listing, Server
 
 pytestmark = pytest.mark.django_db
@@ -107,31 +105,6 @@ def test_a_resource_is_found_by_exact_name_before_any_match(server: Server) -> N
     assert operations.resource(found, "docs://{x}").name == "docs://{x}"
     assert operations.resource(found, "docs://listed").name == ""
     assert operations.resource(found, "docs://other").name == "{+any}"
-
-
-def test_credentials_come_from_the_named_variable(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert credentials.headers(server) == {}
-    server.bearer_env = "WEATHER_TOKEN"
-    assert credentials.headers(server) == {}
-    monkeypatch.setenv("WEATHER_TOKEN", "t0ken")
-    assert credentials.headers(server) == {"Authorization": "Bearer t0ken"}
-
-
-def test_addserver_registers_and_changes(db: None) -> None:
-    call_command("addserver", "w", "https://w.example/mcp", "--name=Weather", "--groups=a, b", stdout=StringIO())
-    call_command("addserver", "w", "https://w2.example/mcp", stdout=StringIO())
-    found = Server.objects.get()
-    assert (found.url, found.name, found.allow_private, found.capabilities) == (
-        *("https://w2.example/mcp", "Weather", False, ["elicitation"]),
-    )
-    assert [group.name for group in found.groups.order_by("name")] == ["a", "b"]
-
-
-@pytest.mark.parametrize(("url", "options"), [("not a url", []), ("https://w.example", ["--capabilities=magic"])])
-def test_addserver_refuses_what_cannot_work(db: None, url: str, options: list[str]) -> None:
-    with pytest.raises(CommandError):
-        call_command("addserver", "w", url, *options, stdout=StringIO())
-    assert not Server.objects.exists()
 
 
 @pytest.mark.parametrize("character", ["\0", "\ud800"])

@@ -52,6 +52,7 @@ def _environ() -> dict[str, str]:
         "MRTR_DEMO_PASSWORD": secrets.token_urlsafe(9),
         "MRTR_DRAIN_TIMEOUT": "5",
         "MRTR_DEMO_KEY": secrets.token_urlsafe(32),
+        "MRTR_CREDENTIAL_KEYS": secrets.token_urlsafe(32),
     }
     values = made | kept
     if chosen := os.environ.get("MRTR_DEMO_PASSWORD"):

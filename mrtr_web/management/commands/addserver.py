@@ -3,57 +3,78 @@
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
-from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from mrtr_web import catalog
+from mrtr_web import credentials, headerlines, registry
+from mrtr_web.importing import doubts, join
 from mrtr_web.models import CAPABILITIES, PRIVATE_NETWORKS, Server
 
 
 class Command(BaseCommand):
-    help = "Registers an MCP server, or changes the one with the same slug."
+    help = "Registers an MCP server, or changes the one with the same slug. What is not given stays as it is."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("slug")
-        parser.add_argument("url")
-        parser.add_argument("--name")
-        parser.add_argument("--bearer-env", metavar="VAR")
-        parser.add_argument("--capabilities", type=_capabilities, help=f"comma separated: {', '.join(CAPABILITIES)}")
-        parser.add_argument("--groups", type=_names, help="comma separated; none: everybody")
-        parser.add_argument("--allow-private", action="store_true", default=None, help="loopback, private networks")
+        add = parser.add_argument
+        add("slug", help="the server's word in addresses: letters, digits, - and _")
+        add("url", help="the address of its MCP endpoint")
+        add("--name", help="what people read; the slug where it is not given")
+        add("--description", help="a line or two for people")
+        add("--tags", type=names, help="words to find it by, comma separated")
+        add(
+            "--capabilities",
+            type=_capabilities,
+            help=f"what it may ask for, comma separated: {', '.join(CAPABILITIES)}",
+        )
+        add("--groups", type=names, help="who may use it, comma separated; none: everybody. New ones are made")
+        add("--bearer-env", metavar="VAR", help="the environment variable that holds its bearer token")
+        add("--bearer-file", metavar="NAME", help="the file in MRTR_CREDENTIAL_DIR that holds its bearer token")
+        add("--allow-private", action="store_true", help="let its name lead to any loopback or private address")
+        add("--private-networks", type=names, metavar="CIDR,…", help="let it lead to these networks alone")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """What is not given stays as it is, or as a new server has it."""
-        known = Server.objects.filter(slug=options["slug"]).first()
-        server = known or Server(slug=options["slug"], name=options["slug"], capabilities=["elicitation"])
-        if server.url != options["url"]:
-            catalog.forget_listings(server)
-        server.url, server.checked_at = options["url"], None
-        for name in ("name", "capabilities"):
-            if options[name] is not None:
-                setattr(server, name, options[name])
-        if options["bearer_env"] is not None:
-            server.credential_kind, server.credential_source = "bearer", "env"
-            server.credential_ref = options["bearer_env"]
-        if options["allow_private"]:
-            server.private_networks = list(PRIVATE_NETWORKS)
+        server = Server.objects.filter(slug=options["slug"]).first()
+        server = server or Server(slug=options["slug"], name=options["slug"], capabilities=["elicitation"])
         try:
-            server.full_clean()
+            stored = registry.store(server, _values(options), _credential(options))
         except ValidationError as error:
             raise CommandError("; ".join(error.messages)) from None
-        server.save()
-        if options["groups"] is not None:
-            server.groups.set([Group.objects.get_or_create(name=name)[0] for name in options["groups"]])
-        self.stdout.write(f"{server.slug}: {server.url}")
+        except headerlines.Malformed as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(f"{server.slug}: {'registered' if stored.is_new else 'changed'}, at {server.url}")
+        if stored.dropped:
+            self._warn("its credential was given for another address and has been dropped")
+        if why := credentials.trouble(server):
+            self._warn(f"its credential cannot be had yet, and nothing is sent without it. {why}")
+        for doubt in (*doubts(server), *join(server, options["groups"])):
+            self._warn(doubt)
+
+    def _warn(self, text: str) -> None:
+        self.stderr.write(self.style.WARNING(f"note: {text}"))
 
 
-def _names(text: str) -> list[str]:
+def _values(options: dict[str, Any]) -> dict[str, Any]:
+    given = ("url", "name", "description", "tags", "capabilities", "private_networks")
+    values = {name: options[name] for name in given if options[name] is not None}
+    return values | ({"private_networks": list(PRIVATE_NETWORKS)} if options["allow_private"] else {})
+
+
+def _credential(options: dict[str, Any]) -> registry.Credential | None:
+    if options["bearer_env"] is not None and options["bearer_file"] is not None:
+        raise CommandError("give --bearer-env or --bearer-file, not both")
+    if options["bearer_env"] is not None:
+        return registry.Credential("bearer", "env", options["bearer_env"])
+    if options["bearer_file"] is not None:
+        return registry.Credential("bearer", "file", options["bearer_file"])
+    return None
+
+
+def names(text: str) -> list[str]:
     return list(filter(None, map(str.strip, text.split(","))))
 
 
 def _capabilities(text: str) -> list[str]:
-    names = _names(text)
-    if unknown := set(names) - set(CAPABILITIES):
+    found = names(text)
+    if unknown := set(found) - set(CAPABILITIES):
         raise ArgumentTypeError(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(CAPABILITIES)}")
-    return names
+    return found

@@ -15,6 +15,14 @@ ROOTS = [
     {"uri": "file:///home/demo/travel", "name": "Travel papers"},
 ]
 
+FIRST: dict[str, Any] = {
+    "name": "Demo travel desk",
+    "description": "Books trips that nobody takes, and shows every way in which a server can ask for more.",
+    "tags": ["travel", "demo"],
+    "capabilities": list(CAPABILITIES),
+    "private_networks": ["127.0.0.0/8"],
+}
+
 
 class Command(BaseCommand):
     help = "Creates the accounts user, reviewer and admin, and registers the demo server."
@@ -29,10 +37,10 @@ class Command(BaseCommand):
         for name in ("user", "reviewer", "admin"):
             _account(name, password)
         known = Server.objects.filter(slug="demo").exists()
-        first = {} if known else {"name": "Demo travel desk", "capabilities": list(CAPABILITIES), "allow_private": True}
+        first = {} if known else FIRST
         call_command("addserver", "demo", options["url"], **first, stdout=io.StringIO())
         if not known:
-            Server.objects.filter(slug="demo").update(roots=ROOTS)
+            Server.objects.filter(slug="demo").update(roots=ROOTS, letter="✈")
 
 
 def _account(name: str, password: str) -> None:

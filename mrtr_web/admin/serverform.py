@@ -1,0 +1,90 @@
+"""The form of a server."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+
+from mrtr_web import keyring
+from mrtr_web.admin.credentialform import CredentialForm
+from mrtr_web.admin.fields import LinesField, RootsField
+from mrtr_web.models import CAPABILITIES, PRIVATE_NETWORKS, Server
+from mrtr_web.schema.text import clean_text, one_line
+
+
+class ServerForm(CredentialForm):
+    url = forms.URLField(label=_("Address"), max_length=500, assume_scheme="https")
+    tags = LinesField(
+        label=_("Tags"), help_text=_("Words to find it by, one a line or comma separated."), required=False
+    )
+    private_networks = LinesField(
+        label=_("Private networks"),
+        help_text=format_lazy(
+            _(
+                "Where its name may lead although it is private, one a line: 10.1.2.0/24 or 127.0.0.1. Only there, "
+                "plain http is used, too. Parts of {all}; cloud metadata is never reached."
+            ),
+            all=", ".join(PRIVATE_NETWORKS),
+        ),
+        required=False,
+    )
+    capabilities = forms.MultipleChoiceField(
+        label=_("Declared to the server"),
+        help_text=_(
+            "What the server may ask people for: forms and pages to open (elicitation), texts to write (sampling), "
+            "names of folders (roots). The last two are deprecated by the specification."
+        ),
+        choices=[(name, name) for name in CAPABILITIES],
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+    )
+    roots = RootsField(
+        label=_("Folders"),
+        help_text=_(
+            "Offered to people when the server asks for roots. One a line: file:///home/ada/photos, or with a name: "
+            "Photos = file:///home/ada/photos. Write %20 for a space in the address."
+        ),
+        required=False,
+    )
+    hidden_tools = LinesField(
+        label=_("Hidden tools"), help_text=_("Names of tools that people are not offered, one a line."), required=False
+    )
+    keep_messages = forms.BooleanField(
+        label=_("Keep what the server asks for reviewers"),
+        help_text=_(
+            "Reviewers may then read what the server asks, which often repeats what people typed. It is sealed under "
+            "the key ring, and gone when the request ends. People are told."
+        ),
+        required=False,
+    )
+
+    class Meta:
+        model = Server
+        fields = "__all__"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if (listed := self._tools()) and "hidden_tools" in self.fields:
+            self.fields["hidden_tools"] = forms.MultipleChoiceField(
+                label=_("Hidden tools"),
+                help_text=_("People are not offered those that are ticked."),
+                choices=[(name, one_line(clean_text(name, 200))) for name in listed],
+                widget=forms.CheckboxSelectMultiple,
+                required=False,
+            )
+
+    def _tools(self) -> list[str]:
+        """Names of its tools as they are listed for anybody, and of those that are hidden already."""
+        found = list(self.instance.hidden_tools)
+        rows = self.instance.listings.filter(kind="tools") if self.instance.pk else ()
+        for row in rows:
+            found += [entry.get("name") for entry in row.entries if isinstance(entry, dict)]
+        names = [name for name in found if isinstance(name, str) and name.isprintable()]
+        return list(dict.fromkeys(names)) if rows else []
+
+    def clean_keep_messages(self) -> bool:
+        if (keep := bool(self.cleaned_data["keep_messages"])) and not keyring.is_set():
+            raise ValidationError(_("MRTR_CREDENTIAL_KEYS is empty, so there is no key to seal messages under."))
+        return keep

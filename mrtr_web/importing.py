@@ -1,0 +1,140 @@
+"""Registers the servers of a file that another MCP host keeps (mcpjson), one by one, and says what became of each."""
+
+import os
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import Group
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+
+from mrtr_web import credentials, headerlines, keyring, ledger, mcpjson, registry
+from mrtr_web.models import PRIVATE_NETWORKS, Server
+from mrtr_web.schema.text import clean_text, one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    groups: tuple[str, ...] | None = None
+    allow_private: bool = False
+    dry_run: bool = False
+    by: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What became of an entry: registered, changed, not_supported or skipped; and what is to be said of it."""
+
+    name: str
+    outcome: str
+    slug: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def word(self) -> str:
+        words = {"registered": _("registered"), "changed": _("changed"), "not_supported": _("not supported")}
+        return words.get(self.outcome, _("skipped"))
+
+
+def run(text: str, options: Options) -> list[Row]:
+    """Import the servers of a file. Raises mcpjson.Unreadable."""
+    found = mcpjson.read(text)
+    with transaction.atomic():
+        taken: set[str] = set()
+        rows = [_row(name, value, options, taken) for name, value in found.items()]
+        transaction.set_rollback(options.dry_run)
+    return rows
+
+
+def _row(name: str, value: Any, options: Options, taken: set[str]) -> Row:
+    shown = one_line(clean_text(name, 100))
+    try:
+        entry = mcpjson.entry(shown, value, _variable)
+        server = _server(entry.name, taken)
+        taken.add(server.slug)
+        return _stored(server, entry, options)
+    except mcpjson.Unsupported as error:
+        return Row(shown, "not_supported", notes=(str(error),))
+    except ValidationError as error:
+        return Row(shown, "skipped", notes=tuple(error.messages))
+    except keyring.NoKeys:
+        why = _("It has a credential, and MRTR_CREDENTIAL_KEYS is empty: there is no key to seal it under.")
+        return Row(shown, "skipped", notes=(why,))
+    except (mcpjson.Malformed, headerlines.Malformed) as error:
+        return Row(shown, "skipped", notes=(str(error),))
+
+
+def _variable(name: str) -> str | None:
+    if why := credentials.fault("env", name):
+        raise mcpjson.Malformed(f"{name}: {why}")
+    return os.environ.get(name)
+
+
+def _server(name: str, taken: Collection[str]) -> Server:
+    """The server of this name that an earlier import made, or a new one with a slug of its own."""
+    base = slugify(name)[:44].strip("-") or "server"
+    numbered = re.compile(rf"{re.escape(base)}(-\d+)?\Z")
+    free = Server.objects.exclude(slug__in=taken)
+    named = [each for each in free.filter(name=name).order_by("pk") if numbered.match(each.slug)]
+    if named:
+        return named[0]
+    slug, number = base, 1
+    while slug in taken:
+        number += 1
+        slug = f"{base}-{number}"
+    return free.filter(slug=slug).first() or Server(slug=slug, name=name, capabilities=["elicitation"])
+
+
+def _stored(server: Server, entry: mcpjson.Entry, options: Options) -> Row:
+    values: dict[str, Any] = {"url": entry.url}
+    if options.allow_private:
+        values["private_networks"] = list(PRIVATE_NETWORKS)
+    if server.pk is None:
+        values["enabled"] = entry.is_on
+    stored = registry.store(server, values, _credential(entry), by=options.by)
+    if not entry.is_on:
+        ledger.switch(server, on=False, by=options.by)
+        server.enabled = False
+    notes = [*_notes(server, entry, stored), *join(server, options.groups)]
+    return Row(entry.name, "registered" if stored.is_new else "changed", server.slug, tuple(notes))
+
+
+def _credential(entry: mcpjson.Entry) -> registry.Credential | None:
+    if entry.kind == "none":
+        return None
+    source = "env" if entry.variable else "form"
+    return registry.Credential(entry.kind, source, entry.variable, entry.text)
+
+
+def _notes(server: Server, entry: mcpjson.Entry, stored: registry.Stored) -> Iterable[str]:
+    if entry.missing:
+        missing = ", ".join(one_line(clean_text(name, 100)) for name in entry.missing)
+        yield (
+            _("Switched off: its credential needs what is not set here: %s. Give it, then switch the server on.")
+            % missing
+        )
+    elif not entry.is_on:
+        yield _("Switched off, as in the file.")
+    if stored.dropped:
+        yield _("Its credential was given for another address and has been dropped.")
+    yield from doubts(server)
+
+
+def doubts(server: Server) -> Iterable[str]:
+    """What will keep a server from being reached as it is registered."""
+    if server.url.lower().startswith("http:") and not server.private_networks:
+        yield _("Its address is http, which is used in private networks only, and it may not be in one.")
+
+
+def join(server: Server, groups: Iterable[str] | None) -> Iterable[str]:
+    """Give a server to these groups; None leaves it as it is. Says which groups are new."""
+    if groups is None:
+        return []
+    found = {name: Group.objects.get_or_create(name=name) for name in groups}
+    server.groups.set(group for group, _made in found.values())
+    new = [name for name, (_group, made) in found.items() if made]
+    return [_("New groups, with nobody in them: %s") % ", ".join(new)] if new else []

@@ -1,0 +1,64 @@
+"""Registering a server from the command line or from a file: what changes, its credential, and the audit row."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+
+from mrtr_web import catalog, credentials, ledger
+from mrtr_web.models import Server
+
+_ASKED_ANEW = {"url", "private_networks", "capabilities", "credential"}
+"""After a change of these the server may offer something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """One to be given: `ref` names a variable or a file, `text` is the secret itself."""
+
+    kind: str
+    source: str
+    ref: str = ""
+    text: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    is_new: bool
+    changed: tuple[str, ...]
+    dropped: bool
+    """Whether a credential was dropped because it had been given for another origin."""
+
+
+def store(server: Server, values: dict[str, Any], credential: Credential | None, *, by: int | None = None) -> Stored:
+    """Give a server these values and this credential, and save it.
+
+    Raises ValidationError, headerlines.Malformed, keyring.NoKeys: then nothing was written.
+    """
+    is_new = server.pk is None
+    changed = [name for name, value in values.items() if is_new or getattr(server, name) != value]
+    changed += ["credential"] if credential else []
+    for name, value in values.items():
+        setattr(server, name, value)
+    with transaction.atomic():
+        if _ASKED_ANEW & set(changed):
+            catalog.forget_listings(server)
+        server.full_clean()
+        server.save()
+        dropped = settle(server, credential)
+        server.save()
+        if changed:
+            event = "server_added" if is_new else "server_changed"
+            ledger.note_server(server, event, by=by, note=", ".join(changed))
+    return Stored(is_new, tuple(changed), dropped)
+
+
+def settle(server: Server, credential: Credential | None) -> bool:
+    """Give a row that has its id this credential; None keeps the one of the same origin. Whether one was dropped."""
+    if credential is None:
+        return credentials.drop_if_moved(server)
+    if credential.source == "form":
+        credentials.give(server, credential.kind, credential.text)
+    else:
+        credentials.refer(server, credential.kind, credential.source, credential.ref)
+    return False

@@ -1,0 +1,247 @@
+"""Servers from the command line and from another host's file."""
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group
+from django.core.management import CommandError, call_command
+from pytest_django import Settings
+
+from mrtr_web import credentials, importing, mcpjson
+from mrtr_web.models import AuditEntry, Server
+
+FILE = Path(__file__).parent / "data" / "mcp.json"
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "gh-t0ken")
+    monkeypatch.setenv("TENANT", "north")
+    monkeypatch.delenv("CRM_TOKEN", raising=False)
+
+
+def add(*words: str) -> tuple[str, str]:
+    out, err = StringIO(), StringIO()
+    call_command("addserver", *words, stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+def imported(text: str | None = None, **options: Any) -> dict[str, importing.Row]:
+    return {row.name: row for row in importing.run(text or FILE.read_text(), importing.Options(**options))}
+
+
+def one(**entry: Any) -> importing.Row:
+    return imported(json.dumps({"mcpServers": {"one": entry}}))["one"]
+
+
+# addserver
+
+
+def test_addserver_registers_and_changes_what_is_given() -> None:
+    words = ("--name=Weather", "--groups=a, b", "--tags=sky, rain", "--description=Says when it rains")
+    out, err = add("w", "https://w.example/mcp", *words)
+    assert out == "w: registered, at https://w.example/mcp\n"
+    assert err == "note: New groups, with nobody in them: a, b\n"
+    assert add("w", "https://w2.example/mcp") == ("w: changed, at https://w2.example/mcp\n", "")
+    found = Server.objects.get()
+    assert (found.url, found.name, found.tags, found.description) == (
+        *("https://w2.example/mcp", "Weather", ["sky", "rain"], "Says when it rains"),
+    )
+    assert (found.private_networks, found.capabilities) == ([], ["elicitation"])
+    assert [group.name for group in found.groups.order_by("name")] == ["a", "b"]
+    notes = AuditEntry.objects.order_by("id").values_list("event", "server", "note")
+    assert list(notes) == [("server_added", "w", "url, name, description, tags"), ("server_changed", "w", "url")]
+
+
+def test_addserver_takes_a_token_from_a_variable_or_a_file(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path
+) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"credential_dir": tmp_path})
+    _, err = add("w", "https://w.example/mcp", "--bearer-env=WEATHER_TOKEN")
+    why = "The environment variable is not set, or empty."
+    assert err == f"note: its credential cannot be had yet, and nothing is sent without it. {why}\n"
+    monkeypatch.setenv("WEATHER_TOKEN", "t0ken")
+    assert credentials.headers(Server.objects.get()) == {"Authorization": "Bearer t0ken"}
+    (tmp_path / "token").write_text("other")
+    assert add("w", "https://w.example/mcp", "--bearer-file=token")[1] == ""
+    assert credentials.headers(Server.objects.get()) == {"Authorization": "Bearer other"}
+    assert "given for another address and has been dropped" in add("w", "https://evil.example/mcp")[1]
+    assert Server.objects.get().credential_kind == "none"
+
+
+def test_addserver_lists_private_networks() -> None:
+    assert "Its address is http, which is used in private networks only" in add("w", "http://10.1.2.3/mcp")[1]
+    assert add("w", "http://10.1.2.3/mcp", "--private-networks=10.1.2.3, fd00::/16")[1] == ""
+    assert Server.objects.get().private_networks == ["10.1.2.3/32", "fd00::/16"]
+    add("w", "http://10.1.2.3/mcp", "--allow-private")
+    assert len(Server.objects.get().private_networks) == 6
+
+
+WRONG = [
+    ("not a url", []),
+    ("https://w.example", ["--capabilities=magic"]),
+    ("https://w.example", ["--private-networks=8.8.8.0/24"]),
+    ("https://w.example", ["--private-networks=169.254.169.254"]),
+    ("https://w.example", ["--private-networks=10.0.0.0/7"]),
+    ("https://w.example", ["--bearer-env=SECRET_KEY"]),
+    ("https://w.example", ["--bearer-file=../x"]),
+    ("https://w.example", ["--bearer-file=x", "--bearer-env=X"]),
+]
+
+
+@pytest.mark.parametrize(("url", "options"), WRONG)
+def test_addserver_refuses_what_cannot_work(url: str, options: list[str]) -> None:
+    with pytest.raises(CommandError):
+        add("w", url, *options)
+    assert not Server.objects.exists()
+
+
+# importservers
+
+
+def test_a_realistic_file_of_twelve_is_imported_and_each_entry_accounted_for() -> None:
+    rows = imported()
+    assert {name: (row.outcome, row.slug) for name, row in rows.items()} == {
+        "Weather Office": ("registered", "weather-office"),
+        "github": ("registered", "github"),
+        "tickets": ("registered", "tickets"),
+        "crm": ("registered", "crm"),
+        "vault": ("registered", "vault"),
+        "docs": ("registered", "docs"),
+        "filesystem": ("not_supported", ""),
+        "old-search": ("not_supported", ""),
+        "archive": ("registered", "archive"),
+        "weather-office": ("registered", "weather-office-2"),
+        "broken": ("skipped", ""),
+        "greedy": ("skipped", ""),
+    }
+    assert rows["filesystem"].notes[0].startswith("stdio: it would run a program on this machine")
+    assert rows["old-search"].notes[0].startswith("sse: this older transport")
+    assert rows["greedy"].notes[0].startswith("SECRET_KEY: This variable holds a secret of this app itself")
+    assert "CRM_TOKEN" in rows["crm"].notes[0] and "input:vault-token" in rows["vault"].notes[0]
+    assert rows["archive"].notes == ("Switched off, as in the file.",)
+    off = Server.objects.filter(enabled=False).order_by("slug")
+    assert [server.slug for server in off] == ["archive", "crm", "vault"]
+
+
+def test_headers_become_credentials_that_are_sealed_or_read_from_their_variable() -> None:
+    imported()
+    servers = {server.slug: server for server in Server.objects.all()}
+    assert {slug: credentials.headers(server) for slug, server in servers.items()} == {
+        "weather-office": {"Authorization": "Bearer wx-0123456789abcdef"},
+        "github": {"Authorization": "Bearer gh-t0ken"},
+        "tickets": {"X-Api-Key": "k-42", "X-Tenant": "north"},
+        "crm": None,
+        "vault": {},
+        "docs": {},
+        "archive": {},
+        "weather-office-2": {},
+    }
+    github = servers["github"]
+    assert (github.credential_source, github.credential_ref, github.credential_sealed) == ("env", "GITHUB_TOKEN", None)
+    assert servers["crm"].credential_ref == "CRM_TOKEN"
+    assert servers["tickets"].credential_source == "form"
+
+
+def test_a_second_import_changes_the_same_servers() -> None:
+    first = {name: row.slug for name, row in imported().items()}
+    Server.objects.filter(slug="docs").update(name="Our papers", enabled=False)
+    turned = json.loads(FILE.read_text())
+    turned["mcpServers"] = dict(reversed(turned["mcpServers"].items()))
+    again = imported(json.dumps(turned))
+    assert {name: row.slug for name, row in again.items()} == first
+    assert {row.outcome for row in again.values()} == {"changed", "not_supported", "skipped"}
+    docs = Server.objects.get(slug="docs")
+    assert (docs.name, docs.enabled, Server.objects.count()) == ("Our papers", False, 8)
+
+
+def test_without_a_key_ring_only_what_needs_none_is_imported(settings: Settings) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"credential_keys": ()})
+    rows = imported()
+    assert [name for name, row in rows.items() if "no key to seal it under" in "".join(row.notes)] == [
+        *("Weather Office", "tickets"),
+    ]
+    slugs = Server.objects.order_by("slug").values_list("slug", flat=True)
+    assert list(slugs) == ["archive", "crm", "docs", "github", "vault", "weather-office-2"]
+    assert Server.objects.get(slug="github").credential_source == "env"
+
+
+def test_a_dry_run_says_the_same_and_writes_nothing() -> None:
+    rows = imported(dry_run=True, groups=("travel",))
+    assert rows["docs"].outcome == "registered"
+    assert not (Server.objects.exists() or Group.objects.exists() or AuditEntry.objects.exists())
+    assert {name: row.outcome for name, row in imported().items()} == {name: row.outcome for name, row in rows.items()}
+
+
+def test_groups_and_private_networks_are_given_to_all() -> None:
+    rows = imported(groups=("travel",), allow_private=True)
+    assert rows["Weather Office"].notes == ("New groups, with nobody in them: travel",)
+    assert {server.groups.get().name for server in Server.objects.all()} == {"travel"}
+    assert {len(server.private_networks) for server in Server.objects.all()} == {6}
+
+
+MALFORMED = [
+    ({}, "It has no address (url)."),
+    ({"url": 5}, "It has no address (url)."),
+    ({"url": "https://a.example", "headers": ["x"]}, "Its headers are not texts by name."),
+    ({"url": "https://a.example", "headers": {"x": 5}}, "Its headers are not texts by name."),
+    ({"url": "https://a.example", "headers": {"Host": "s3cret"}}, "The header of line 1 is set by this app itself."),
+    ({"url": "https://a.example", "headers": {"A": "s3cret\nB: x"}}, "A header has a line break in it."),
+    ({"url": "https://${NOWHERE}.example"}, "Its address needs a variable that is not set: NOWHERE"),
+]
+
+
+@pytest.mark.parametrize(("entry", "why"), MALFORMED)
+def test_a_malformed_entry_is_named_with_its_reason_and_without_its_values(entry: dict[str, Any], why: str) -> None:
+    row = one(**entry)
+    assert (row.outcome, row.notes) == ("skipped", (why,))
+    assert not Server.objects.exists()
+
+
+def test_an_entry_that_is_no_object_is_skipped() -> None:
+    assert imported('{"servers": {"a": 5, "b": null}}')["a"].notes == ("It is not an object.",)
+
+
+def test_placeholders_may_have_defaults_and_stand_in_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGION", "eu")
+    assert one(url="https://${REGION}.example/${PLACE:-mcp}", headers={"A": "${NOWHERE:-b}"}).outcome == "registered"
+    found = Server.objects.get()
+    assert (found.url, credentials.headers(found)) == ("https://eu.example/mcp", {"A": "b"})
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"mcpServers": {"a": {"url": "https://a.example"},}}', "Line 1 is not plain JSON"),
+        ('{\n// a comment\n"mcpServers": {}}', "Line 2 is not plain JSON"),
+        ("[]", "There is no list of servers in it"),
+        ('{"mcpServers": []}', "There is no list of servers in it"),
+        ('{"mcpServers": {"a": {}, "a": {}}}', "A name stands in it twice"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_why(text: str, why: str) -> None:
+    with pytest.raises(mcpjson.Unreadable, match=why):
+        importing.run(text, importing.Options())
+
+
+def test_the_command_prints_a_table_and_a_count() -> None:
+    out = StringIO()
+    call_command("importservers", str(FILE), stdout=out)
+    lines = out.getvalue().splitlines()
+    assert lines[0].split() == ["name", "address", "word", "outcome", "notes"]
+    assert lines[1].split() == ["Weather", "Office", "weather-office", "registered"]
+    assert lines[-1] == "8 of 12 can be used here"
+    assert "wx-0123456789abcdef" not in out.getvalue()
+
+
+def test_the_command_says_what_is_wrong_with_the_file(tmp_path: Path) -> None:
+    for content in (None, b"\xff", b"{"):
+        if content is not None:
+            (tmp_path / "x.json").write_bytes(content)
+        with pytest.raises(CommandError):
+            call_command("importservers", str(tmp_path / "x.json"), stdout=StringIO())
