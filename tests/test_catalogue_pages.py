@@ -14,7 +14,7 @@ from django.utils.html import strip_tags
 
 from mrtr_web.models import Flow, Server
 from tests.desk import desk, done, lists_now
-from tests.offers import store, tool
+from tests.offers import make_library, store, tool
 from tests.person import Person
 from tests.servers import Step, html
 from tests.test_kinds import begin
@@ -33,24 +33,7 @@ def client(alice: User) -> Client:
 
 @pytest.fixture
 def library(db: None) -> Server:
-    server = Server.objects.create(
-        slug="library",
-        name="City library",
-        url="https://library.example/mcp",
-        description="All nine branches.",
-        tags=["city", "books"],
-    )
-    store(
-        server,
-        tools=[
-            tool("renew", "Renew my books", "Three more weeks."),
-            tool("find_map", "Find a map", "Also in old books, and Émile's atlas."),
-        ],
-        prompts=[{"name": "letter", "title": "Invite an author", "description": "A friendly letter."}],
-        templates=[{"uriTemplate": "shelf://{code}", "name": "A shelf", "description": "What stands on it."}],
-        resources=[{"uri": "hours://today", "name": "Opening hours"}],
-    )
-    return server
+    return make_library()
 
 
 @pytest.fixture
@@ -141,11 +124,14 @@ def test_of_a_server_that_a_person_may_not_use_nothing_is_told(
     assert client.post("/s/demo/").status_code == 404
 
 
-def test_private_listings_are_searched_by_their_person_alone(client: Client, library: Server, bob: User) -> None:
-    store(library, bob, tools=[tool("hidden", "A map for Bob")])
-    assert titles(client, q="map") == ["Find a map"]
+def test_private_listings_are_searched_by_their_person_alone(
+    client: Client, server: Server, alice: User, bob: User
+) -> None:
     his = Client()
     his.cookies.load(cookies_of(bob))
+    store(server, alice, tools=[tool("a", "A map for Alice")])
+    store(server, bob, tools=[tool("b", "A map for Bob")])
+    assert titles(client, q="map") == ["A map for Alice"]
     assert titles(his, q="map") == ["A map for Bob"]
 
 
@@ -268,6 +254,13 @@ def test_the_number_of_queries_does_not_grow_with_the_servers(client: Client, li
         store(more, tools=[tool("book", "Book something")])
         use(alice, more, "book")
     assert (queries(), queries(q="book")) == few
+
+
+def test_a_search_reads_no_schemas(client: Client, library: Server) -> None:
+    """They are most of a listing: twenty servers with 200 tools each took a quarter of a second to read."""
+    with CaptureQueriesContext(connection) as seen:
+        assert titles(client, q="map") == ["Find a map"]
+    assert not [query["sql"] for query in seen if '"entries"' in query["sql"]]
 
 
 @pytest.mark.django_db(transaction=True)
