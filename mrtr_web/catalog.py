@@ -1,6 +1,6 @@
 """Servers: who may see which, where their legs go, what is declared to them, discovery and listings."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -110,8 +110,9 @@ def renew(server: Server, user: int, kinds: Collection[str] = listings.METHODS) 
     return server.trouble
 
 
-def look(servers: Iterable[Server], user: int) -> None:
-    """Ask those of these attached servers, all at once, of which nothing is known for this person."""
+def look(servers: Collection[Server], user: int) -> None:
+    """Attach to servers what a search needs. Those of which nothing is known for this person are asked, all at once."""
+    listings.attach_briefs(user, servers)
     unknown = [server for server in servers if not server.listed and not _rests(server)]
     if unknown:
         _ask_all(unknown, user, listings.METHODS, LOOK_SECONDS)

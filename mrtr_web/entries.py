@@ -4,7 +4,7 @@ Malformed entries hide only themselves. Of several with one name, each is there.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -21,6 +21,8 @@ KEYS = {"tools": "name", "prompts": "name", "templates": "uriTemplate", "resourc
 """What an entry of each kind is called by."""
 MAX_ADDRESS = 6_000
 """Bytes of a name in a web address; proxies refuse much longer ones."""
+MAX_BRIEF = 2_000
+"""Characters of a description that are looked through."""
 Object = dict[str, Any]
 
 
@@ -92,19 +94,38 @@ class Entry:
         return find_invalid_x_mcp_header(schema) if isinstance(schema, dict) else None
 
 
-def named(server: Server, kind: str) -> Iterator[Entry]:
-    """The entries of a kind that have a name, good or bad, in their order."""
+def read(server: Server, kind: str, listing: Sequence[Any]) -> Iterator[Entry]:
+    """The entries of a listing that have a name, good or bad, in their order."""
     seen: Counter[str] = Counter()
-    for raw in _listed(server, kind):
+    for raw in listing[:MAX_ENTRIES]:
         name = _name(kind, raw)
         if name:
             seen[name] += 1
             yield Entry(server, kind, name, seen[name], raw)
 
 
+def named(server: Server, kind: str) -> Iterator[Entry]:
+    """Those that are stored."""
+    return read(server, kind, server.offers.get(kind, ()))
+
+
 def offered(server: Server, kind: str) -> Iterator[Entry]:
     """Those that people may start."""
     return (entry for entry in named(server, kind) if entry.is_offered)
+
+
+def briefs(entries: Iterable[Entry]) -> list[Any]:
+    """Of those without a fault, what in_brief() reads: without schemas, which are most of a listing."""
+    return [[entry.name, entry.copy, _shortened(entry.raw)] for entry in entries if entry.fault is None]
+
+
+def in_brief(server: Server) -> Iterator[Entry]:
+    """What people may start, by what searches and their results need of it."""
+    for kind in KEYS:
+        hidden = server.hidden_tools if kind == "tools" else ()
+        for name, copy, raw in server.listed[kind].briefs if kind in server.listed else ():
+            if name not in hidden:
+                yield Entry(server, kind, name, copy, raw)
 
 
 def unusable(server: Server) -> list[tuple[str, str]]:
@@ -151,6 +172,11 @@ def text(raw: Object, key: str) -> str:
     """What stands there, if it is a text."""
     value = raw.get(key)
     return value if isinstance(value, str) else ""
+
+
+def _shortened(raw: Object) -> Object:
+    kept = {key: raw[key] for key in ("title", "name", "annotations") if key in raw}
+    return kept | {"description": text(raw, "description")[:MAX_BRIEF]}
 
 
 def _listed(server: Server, kind: str) -> list[Any]:

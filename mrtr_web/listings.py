@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from mrtr_web import entries
 from mrtr_web.models import Listing, Server, Session
 from mrtr_web.relay import Listed
 
@@ -22,17 +23,30 @@ _CAPABILITY = {"tools": "tools", "prompts": "prompts", "resources": "resources",
 
 def attach(user: int, servers: Collection[Server]) -> None:
     """Give each server what is known of it for this person: their own listing where it has one, else everybody's."""
+    _attach_rows(servers, _rows_for(user, servers).defer("briefs"))
     for server in servers:
-        server.listed = {}
-    by_id = {server.pk: server for server in servers}
-    rows = Listing.objects.filter(Q(user=None) | Q(user=user), server__in=by_id)
-    for row in rows.order_by(F("user").asc(nulls_first=True)):
-        by_id[row.server_id].listed[row.kind] = row
-    for server in by_id.values():
         known = server.listed.get(DISCOVERY)
         server.discovered = known.entries[0] if known else None
         server.listed_at = min((row.listed_at for row in server.listed.values()), default=None)
         server.offers = {kind: row.entries for kind, row in server.listed.items() if kind != DISCOVERY}
+
+
+def attach_briefs(user: int, servers: Collection[Server]) -> None:
+    """Only what a search needs: schemas are most of a listing, and take long to read."""
+    _attach_rows(servers, _rows_for(user, servers).defer("entries"))
+
+
+def _rows_for(user: int, servers: Collection[Server]) -> QuerySet[Listing]:
+    rows = Listing.objects.filter(Q(user=None) | Q(user=user), server__in=[server.pk for server in servers])
+    return rows.order_by(F("user").asc(nulls_first=True))
+
+
+def _attach_rows(servers: Collection[Server], rows: Iterable[Listing]) -> None:
+    found: dict[int, dict[str, Listing]] = {server.pk: {} for server in servers}
+    for row in rows:
+        found[row.server_id][row.kind] = row
+    for server in servers:
+        server.listed = found[server.pk]
 
 
 def declared(discovered: object) -> list[str]:
@@ -67,6 +81,7 @@ def keep(server: Server, user: int, kind: str, found: Listed, asked_at: datetime
         kind=kind,
         user_id=user if private else None,
         entries=found.entries,
+        briefs=entries.briefs(entries.read(server, kind, found.entries)) if kind in METHODS else [],
         listed_at=asked_at,
         fresh_until=asked_at + timedelta(seconds=found.lifetime.seconds),
     )

@@ -131,6 +131,8 @@ class Listing(models.Model):
     kind = models.CharField(max_length=12)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
     entries = JSONText(default=list)
+    briefs = JSONText(default=list)
+    """What a search and its results need of those that can be offered."""
     listed_at = models.DateTimeField()
     fresh_until = models.DateTimeField()
 

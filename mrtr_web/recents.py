@@ -33,12 +33,12 @@ def recents(user: int, servers: Collection[Server]) -> list[Recent]:
 
 def _recent(server: Server, method: str, name: str) -> Recent:
     kind = operations.KINDS[method]
-    operation = operations.find(server, kind, name) if name else None
+    operation = operations.of_flow(server, method, name) if name else None
     title = operation.title if operation else name
-    return Recent(server, title, Entry(server, kind, name, 1, {}).address, _is_gone(server, kind, name, operation))
+    gone = name != "" and _is_known(server, kind) and operations.find(server, kind, name) is None
+    return Recent(server, title, Entry(server, kind, name, 1, {}).address, gone)
 
 
-def _is_gone(server: Server, kind: str, name: str, operation: operations.Operation | None) -> bool:
+def _is_known(server: Server, kind: str) -> bool:
     """Where nothing is known of a listing, nothing is said of what it lacks."""
-    known = kind in server.offers or (bool(server.discovered) and kind not in listings.declared(server.discovered))
-    return bool(name) and known and operation is None
+    return kind in server.offers or (server.discovered is not None and kind not in listings.declared(server.discovered))

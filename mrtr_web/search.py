@@ -8,8 +8,6 @@ from mrtr_web.entries import Entry
 from mrtr_web.models import Server
 
 MAX_WORDS = 10
-MAX_TEXT = 2_000
-"""Characters of a text that are looked through."""
 
 
 def words(query: str) -> list[str]:
@@ -28,14 +26,12 @@ def offers(candidates: Iterable[Server], wanted: Sequence[str]) -> list[Entry]:
 
     Some of the words may be the server's, but not all.
     """
-    found: list[tuple[int, Entry]] = []
+    found: dict[int, list[Entry]] = {0: [], 1: [], 2: []}
     for server in candidates:
         about = _about(server)
-        for entry in (entry for kind in entries.KEYS for entry in entries.named(server, kind)):
-            rank = _rank_of(entry, wanted, about)
-            if rank and entry.is_offered:
-                found.append((rank, entry))
-    return [entry for _, entry in sorted(found, key=lambda each: each[0])]
+        for entry in entries.in_brief(server):
+            found[_rank_of(entry, wanted, about)].append(entry)
+    return found[1] + found[2]
 
 
 def _rank_of(entry: Entry, wanted: Sequence[str], about: str) -> int:
@@ -59,7 +55,6 @@ def _about(server: Server) -> str:
 
 def _fold(text: str) -> str:
     """As texts are compared."""
-    text = text[:MAX_TEXT]
     if text.isascii():
         return text.lower()
     apart = unicodedata.normalize("NFKD", text.casefold())

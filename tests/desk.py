@@ -1,8 +1,11 @@
 """A scripted MCP server for pages: it lists one tool, `ask`, and answers its calls step by step."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+from django.db import connection
 
 from mrtr_web import catalog
 from mrtr_web.models import Listing, Server
@@ -66,6 +69,23 @@ def point_to(server: Server, base: str) -> None:
     """Register this address for the server, and forget what was listed."""
     catalog.forget_listings(server)
     Server.objects.filter(pk=server.pk).update(url=f"{base}/mcp", checked_at=None, trouble="")
+
+
+def relisted(recorder: Recorder, listings: dict[str, Any]) -> None:
+    """The server lists something else from now on."""
+    assert isinstance(recorder.app, Desk)
+    recorder.app.listed = listings
+
+
+def meanwhile(act: Callable[[], object]) -> None:
+    """For a step: do something to the database while the app waits for the answer."""
+    with ThreadPoolExecutor() as aside:
+        aside.submit(_with_own_connection, act).result()
+
+
+def _with_own_connection(act: Callable[[], object]) -> None:
+    act()
+    connection.close()
 
 
 def lists_now(*tools: dict[str, Any]) -> None:

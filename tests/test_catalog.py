@@ -4,20 +4,16 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
-from django.utils import timezone
-
 from mrtr_web import catalog, entries, operations
-from mrtr_web.models import Listing, Server
+from mrtr_web.models import Server
+from tests.offers import store
 
 pytestmark = pytest.mark.django_db
 
 
 def offering(server: Server, **offers: list[Any]) -> dict[str, list[operations.Operation]]:
     """What comes of these listings, once they are stored and read again."""
-    now = timezone.now()
-    for kind, found in offers.items():
-        row = {"entries": found, "listed_at": now, "fresh_until": now}
-        Listing.objects.update_or_create(server=server, kind=kind, user=None, defaults=row)
+    store(server, **offers)
     catalog.attach(0, server)
     return operations.offered(server)
 

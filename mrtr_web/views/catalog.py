@@ -39,16 +39,14 @@ def home(request: SignedIn) -> HttpResponse:
 
 
 def _searched(user: int, servers: list[Server], wanted: list[str]) -> dict[str, Any]:
-    catalog.attach(user, *servers)
     catalog.look(servers, user)
     found = search.offers(servers, wanted)
-    unknown = [server for server in servers if not server.listed]
     return {
         "chosen": search.servers(servers, wanted),
         "found": found[:MOST_FOUND],
         "count": len(found),
         "claims": any(entry.claims for entry in found[:MOST_FOUND]),
-        "unknown": unknown,
+        "unknown": [server for server in servers if not server.listed],
     }
 
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.encoding import escape_uri_path
 
 from mrtr_web import catalog, completion, forms, operations, pages, wizard
 from mrtr_web.inputs import say
@@ -222,7 +223,8 @@ class StartPage:
 
     def _address(self) -> str:
         """This page's, without what a link filled in."""
-        return f"{self.request.path}?{urlencode({'uri': self.uri})}" if self.uri else self.request.path
+        path = escape_uri_path(self.request.path)
+        return f"{path}?{urlencode({'uri': self.uri})}" if self.uri else path
 
     def _drawn(self, form: forms.StepForm) -> HttpResponse:
         request, operation = self.request, self.operation
