@@ -251,7 +251,7 @@ class TestInBrowser:
         window.sign_in()
         window.page.goto(f"{window.base}/flows/{row.pk}/timeline/")
         box = window.page.get_by_role("region", name="Timeline", exact=True)
-        assert box.evaluate("box => box.scrollHeight > box.clientHeight * 5 && box.clientHeight <= 700")
+        assert box.evaluate("box => box.scrollHeight > box.clientHeight * 5 && box.clientHeight <= 800")
         window.check()
         window.page.get_by_text("The same as a table").click()
         expect(window.page.get_by_role("row", name="Answers round 49")).to_be_visible()
