@@ -82,7 +82,7 @@ def _seen(flows: QuerySet[Flow]) -> dict[Key, _Seen]:
     answered = Round.objects.filter(answered_at__isnull=False)
     for *key, asked, then, actions in _newest(answered, flows, "asked_at", "answered_at", "actions"):
         seen[_key(key)].people.append((then - asked).total_seconds())
-        seen[_key(key)].actions.update(action.partition(":")[2] for action in actions or ())
+        seen[_key(key)].actions.update(actions or ())
     return {key: each for key, each in seen.items() if each.rounds}
 
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from mrtr_web.timeline import Row, Side, Timeline
 
-WIDTH = 660
-LINES = {Side.PERSON: 130, Side.APP: 350, Side.SERVER: 570}
+WIDTH = 570
+LINES = {Side.PERSON: 110, Side.APP: 290, Side.SERVER: 470}
 """Where each lifeline is, from the left."""
 TOP = 32
 """Where the lifelines begin, under their names."""

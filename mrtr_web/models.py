@@ -306,6 +306,7 @@ class AuditEntry(models.Model):
             models.Index(fields=["person", "-id"]),
             models.Index(fields=["by", "-id"]),
             models.Index(fields=["event", "-id"]),
+            models.Index(fields=["outcome"], opclasses=["varchar_pattern_ops"], name="audit_by_outcome"),
         ]
 
     def __str__(self) -> str:

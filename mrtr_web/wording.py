@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from itertools import zip_longest
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -91,11 +92,11 @@ def outcome(code: str) -> str:
 
 
 def steps(kinds: Sequence[str], actions: Sequence[str]) -> str:
-    """What was asked, and what the person did with it: kinds as `form`, actions as `form:accept`."""
-    return ", ".join(_step(*code.partition(":")) for code in actions or kinds)
+    """What was asked, and what the person did with each; nothing yet where there are no actions."""
+    return ", ".join(_step(kind, action) for kind, action in zip_longest(kinds, actions, fillvalue=""))
 
 
-def _step(kind: str, _colon: str, action: str) -> str:
+def _step(kind: str, action: str) -> str:
     if not action:
         return word(KINDS, kind)
     return _("%(kind)s: %(action)s") % {"kind": word(KINDS, kind), "action": word(ACTIONS, action)}

@@ -49,8 +49,8 @@ def ran(
 
 
 def test_an_operation_has_its_medians_and_shares(rita: User, alice: User, server: Server) -> None:
-    ran(alice, server, legs=(1, 2), rounds=((60, ["form:accept"]),))
-    ran(alice, server, legs=(9,), rounds=((120, ["form:decline"]), (300, ["form:cancel", "url:accept"])))
+    ran(alice, server, legs=(1, 2), rounds=((60, ["accept"]),))
+    ran(alice, server, legs=(9,), rounds=((120, ["decline"]), (300, ["cancel", "accept"])))
     ran(alice, server)
     ran(alice, server, "other", state=State.WAITING)
     found = figures.read(rita)
@@ -63,7 +63,7 @@ def test_an_operation_has_its_medians_and_shares(rita: User, alice: User, server
 
 
 def test_legs_and_rounds_that_are_not_over_do_not_count(rita: User, alice: User, server: Server) -> None:
-    ran(alice, server, legs=(4,), rounds=((60, ["form:accept"]),))
+    ran(alice, server, legs=(4,), rounds=((60, ["accept"]),))
     flow = Flow.objects.get()
     Leg.objects.create(flow=flow, round=1, sent_at=timezone.now())
     Leg.objects.create(flow=flow, round=2, ended_at=timezone.now())
@@ -83,7 +83,7 @@ def test_only_the_newest_are_looked_at(
 ) -> None:
     monkeypatch.setattr(figures, "MOST", 2)
     for days, seconds in ((3, 100), (2, 5), (1, 7)):
-        ran(alice, server, legs=(seconds,), rounds=((seconds, ["form:accept"]),), days_ago=days)
+        ran(alice, server, legs=(seconds,), rounds=((seconds, ["accept"]),), days_ago=days)
     found = figures.read(rita)
     assert [(row.flows, row.server_time, row.people_time) for row in found.operations] == [
         (2, timedelta(seconds=6), timedelta(seconds=6))
@@ -94,7 +94,7 @@ def test_only_the_newest_are_looked_at(
 
 def test_a_reviewer_of_another_group_sees_none_of_it(rita: User, alice: User, server: Server) -> None:
     other = other_server()
-    ran(alice, other, "secret tool", legs=(1,), rounds=((1, ["form:accept"]),))
+    ran(alice, other, "secret tool", legs=(1,), rounds=((1, ["accept"]),))
     assert "secret tool" in page(reviewer_of("olaf", other), NUMBERS)[1]
     html = page(rita, NUMBERS)[1]
     assert "secret tool" not in html
@@ -103,7 +103,7 @@ def test_a_reviewer_of_another_group_sees_none_of_it(rita: User, alice: User, se
 
 
 def test_the_page_says_it_in_words(rita: User, alice: User, server: Server) -> None:
-    ran(alice, server, legs=(2,), rounds=((125, ["form:decline"]), (125, ["form:accept"])))
+    ran(alice, server, legs=(2,), rounds=((125, ["decline"]), (125, ["accept"])))
     ran(alice, server, "<b>&\u202e", state=State.FAILED)
     html = page(rita, NUMBERS)[1]
     words = ["2 min 5 s", "2 s", "2 (2)", "50%", "none yet", "Failed", "<bdi>&lt;b&gt;&amp;\ufffd</bdi>"]
@@ -120,8 +120,8 @@ def test_the_page_takes_the_same_number_of_queries_for_one_request_and_for_many(
             assert client.get(NUMBERS).status_code == 200
         return len(counted)
 
-    ran(alice, server, legs=(1,), rounds=((1, ["form:accept"]),))
+    ran(alice, server, legs=(1,), rounds=((1, ["accept"]),))
     few = queries()
     for number in range(30):
-        ran(alice, server, f"tool {number}", legs=(1, 2), rounds=((1, ["form:accept"]),))
+        ran(alice, server, f"tool {number}", legs=(1, 2), rounds=((1, ["accept"]),))
     assert queries() == few

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from mrtr_web import wording
 from mrtr_web.queue import STATE_WORDS
@@ -25,3 +27,10 @@ def event_words(code: str) -> str:
 @register.filter
 def steps_words(kinds: Sequence[str], actions: Sequence[str] = ()) -> str:
     return wording.steps(kinds, actions)
+
+
+@register.filter
+def coded(text: str) -> SafeString:
+    """A sentence of ours, with what stands between backticks as code."""
+    parts = enumerate(text.split("`"))
+    return format_html_join("", "{}", ((format_html("<code>{}</code>", part) if n % 2 else part,) for n, part in parts))

@@ -1,7 +1,7 @@
 """What a leg costs through the app, against the same leg by the relay alone, in pairs; and the pure parts.
 
 Prints medians and what lies between the quartiles; then the memory of open pages and of waiting flows, and a soak,
-which may fail.
+which may fail. Before all that, on PostgreSQL: the audit trail of a million rows.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import tests.env  # noqa: F401  settings, before Django reads them
+from tests.bench import audit
 
 _GUEST = {"properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name"]}
 FORMS: dict[str, Any] = {
@@ -36,6 +37,7 @@ WARM_UP = 10
 
 
 def main() -> None:
+    audit.run(os.environ.get("DATABASE_URL", ""))
     with tempfile.TemporaryDirectory() as folder:
         os.environ["DATABASE_URL"] = f"sqlite:///{folder}/bench.sqlite3"
         os.environ["DJANGO_SETTINGS_MODULE"] = "mrtr_web.settings"
