@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+
 from mrtr_web import catalog, entries, operations
 from mrtr_web.models import Server
 from tests.offers import store
