@@ -62,3 +62,17 @@ def flow_of(user: User, server: Server, state: State = State.WAITING, age: float
     if row.round:
         Round.objects.create(flow=row, number=row.round, kinds=["form", "url", "form"], hosts=["pay.example"])
     return row
+
+
+def fill(people: list[User], servers: list[Server], count: int) -> None:
+    """So many requests, in all states."""
+    rows = [
+        Flow(user=people[n % len(people)], server=servers[n % len(servers)], method="tools/call", name="ask")
+        for n in range(count)
+    ]
+    for n, row in enumerate(rows):
+        row.state, row.round = sorted(State)[n % len(State)], 1 + n % 12
+    Flow.objects.bulk_create(rows, batch_size=1000)
+    Round.objects.bulk_create(
+        [Round(flow=row, number=row.round, kinds=["form", "url"], hosts=["a.example"]) for row in rows], batch_size=1000
+    )

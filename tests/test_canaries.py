@@ -89,9 +89,8 @@ def admin_pages(root: Person) -> Iterator[str]:
         page = root.get(reverse(name))
         assert page.status == 200
         yield page.response.text
-        for href, _ in page.reader.links:
-            if href.endswith("/change/"):
-                yield root.get(href).response.text
+        for href in {href for href, _ in page.reader.links if href.endswith("/change/")}:
+            yield root.get(href).response.text
 
 
 def tables() -> str:

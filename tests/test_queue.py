@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from mrtr_web import ledger, review
 from mrtr_web.flow import OPEN, State
 from mrtr_web.models import Flow, Leg, Round, Server
-from tests.reviewers import flow_of, looking, reviewer_of
+from tests.reviewers import fill, flow_of, looking, reviewer_of
 
 pytestmark = pytest.mark.django_db
 PAGE = "/review/"
@@ -114,19 +114,6 @@ def test_a_lease_that_ran_out_is_seen_in_the_queue(desk: Client, alice: User, se
     assert "Interrupted" in desk.get(PAGE).content.decode()
     row.refresh_from_db()
     assert row.state == "unknown"
-
-
-def fill(people: list[User], servers: list[Server], count: int) -> None:
-    rows = [
-        Flow(user=people[n % len(people)], server=servers[n % len(servers)], method="tools/call", name="ask")
-        for n in range(count)
-    ]
-    for n, row in enumerate(rows):
-        row.state, row.round = sorted(State)[n % len(State)], 1 + n % 12
-    Flow.objects.bulk_create(rows, batch_size=1000)
-    Round.objects.bulk_create(
-        [Round(flow=row, number=row.round, kinds=["form", "url"], hosts=["a.example"]) for row in rows], batch_size=1000
-    )
 
 
 def test_ten_thousand_requests_cost_as_many_queries_as_ten(

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import tests.env  # noqa: F401  settings, before Django reads them
-from tests.bench import audit
+from tests.bench import audit, queue
 
 _GUEST = {"properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name"]}
 FORMS: dict[str, Any] = {
@@ -46,6 +46,7 @@ def main() -> None:
 
         django.setup()
         _pure()
+        queue.run()
         _legs(Path(folder))
         _open_pages(Path(folder))
         _memory(Path(folder))
