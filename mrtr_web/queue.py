@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib.auth.models import AbstractUser
 from django.db.models import Count, F, Q, QuerySet
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from mrtr_web import references
+from mrtr_web import references, wording
 from mrtr_web.flow import OPEN, State
 from mrtr_web.models import Flow, Leg, Round, Server
 
@@ -25,18 +26,6 @@ WAITS_FOR = {
     State.UNSENT: PERSON,
     State.UNKNOWN: PERSON,
 }
-STATE_WORDS = {
-    State.RUNNING: _("With the server"),
-    State.WAITING: _("With the person"),
-    State.NOT_YET: _("Server not ready yet"),
-    State.UNSENT: _("Not sent"),
-    State.UNKNOWN: _("Interrupted"),
-    State.COMPLETED: _("Finished"),
-    State.FAILED: _("Failed"),
-    State.STOPPED: _("Stopped"),
-    State.WITHDRAWN: _("Withdrawn"),
-    State.EXPIRED: _("Expired"),
-}
 ORDERS = {"": ("changed_at", "pk"), "newest": ("-started_at", "pk"), "oldest": ("started_at", "pk")}
 
 
@@ -44,25 +33,33 @@ class Wish(forms.Form):
     """What of the queue is to be seen. Every part may be left out."""
 
     state = forms.ChoiceField(
-        label=_("State"),
-        required=False,
-        choices=[("", _("All that are open")), *STATE_WORDS.items(), ("all", _("All, also those that are over"))],
-    )
-    server = forms.ChoiceField(label=_("Server"), required=False)
-    person = forms.CharField(label=_("Person"), required=False, max_length=150)
-    reference = references.ReferenceField()
-    taken = forms.ChoiceField(
-        label=_("Looked after"),
-        required=False,
-        choices=[("", _("By anybody or nobody")), ("me", _("By me")), ("nobody", _("By nobody yet"))],
-    )
-    order = forms.ChoiceField(
-        label=_("First"),
+        label=gettext_lazy("State"),
         required=False,
         choices=[
-            ("", _("Longest in its state")),
-            ("newest", _("Newest request")),
-            ("oldest", _("Oldest request")),
+            ("", gettext_lazy("All that are open")),
+            *wording.STATES.items(),
+            ("all", gettext_lazy("All, also those that are over")),
+        ],
+    )
+    server = forms.ChoiceField(label=gettext_lazy("Server"), required=False)
+    person = forms.CharField(label=gettext_lazy("Person"), required=False, max_length=150)
+    reference = references.ReferenceField()
+    taken = forms.ChoiceField(
+        label=gettext_lazy("Looked after"),
+        required=False,
+        choices=[
+            ("", gettext_lazy("By anybody or nobody")),
+            ("me", gettext_lazy("By me")),
+            ("nobody", gettext_lazy("By nobody yet")),
+        ],
+    )
+    order = forms.ChoiceField(
+        label=gettext_lazy("First"),
+        required=False,
+        choices=[
+            ("", gettext_lazy("Longest in its state")),
+            ("newest", gettext_lazy("Newest request")),
+            ("oldest", gettext_lazy("Oldest request")),
         ],
     )
     page = forms.IntegerField(required=False, min_value=1, max_value=100_000, widget=forms.HiddenInput)
@@ -77,7 +74,7 @@ class Wish(forms.Form):
         super().__init__(data)
         choice = self.fields["server"]
         assert isinstance(choice, forms.ChoiceField)
-        choice.choices = [("", _("All")), *((server.slug, server.name) for server in servers)]
+        choice.choices = [("", gettext_lazy("All")), *((server.slug, server.name) for server in servers)]
 
     @property
     def wanted(self) -> dict[str, Any]:
@@ -97,8 +94,29 @@ class Row:
     warnings: tuple[str, ...] = ()
 
     @property
-    def state_words(self) -> str:
-        return str(STATE_WORDS[State(self.flow.state)])
+    def state(self) -> str:
+        return wording.word(wording.STATES, self.flow.state)
+
+    @property
+    def who(self) -> str:
+        """Who waits for whom."""
+        names = {"person": self.flow.user.get_username(), "server": self.flow.server.name}
+        match self.waits_for:
+            case "person":
+                return _("%(server)s waits for %(person)s") % names
+            case "server":
+                return _("%(person)s waits for %(server)s") % names
+            case "here":
+                return _("%(person)s waits for a free place here") % names
+        return names["person"]
+
+    @property
+    def asked(self) -> str:
+        return wording.counted(self.kinds)
+
+    @property
+    def warned(self) -> list[str]:
+        return [wording.word(wording.WARNINGS, code) for code in self.warnings]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Words for the codes of ours that records are made of: events, outcomes, kinds of steps, spans of time."""
+"""Words for the codes of ours that records are made of: events, states, outcomes, kinds of steps, spans of time."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from mrtr_web.flow import Event
+from mrtr_web.flow import Event, State
 from mrtr_web.rounds import Action, Kind
 
 Words = Mapping[Any, object]
@@ -34,6 +34,18 @@ EVENTS: Words = {
     "server_on": gettext_lazy("Server switched on"),
     "server_off": gettext_lazy("Server switched off"),
 }
+STATES: Words = {
+    State.RUNNING: gettext_lazy("With the server"),
+    State.WAITING: gettext_lazy("With the person"),
+    State.NOT_YET: gettext_lazy("Server not ready yet"),
+    State.UNSENT: gettext_lazy("Not sent"),
+    State.UNKNOWN: gettext_lazy("Interrupted"),
+    State.COMPLETED: gettext_lazy("Finished"),
+    State.FAILED: gettext_lazy("Failed"),
+    State.STOPPED: gettext_lazy("Stopped"),
+    State.WITHDRAWN: gettext_lazy("Withdrawn"),
+    State.EXPIRED: gettext_lazy("Expired"),
+}
 KINDS: Words = {
     Kind.FORM: gettext_lazy("Form"),
     Kind.URL: gettext_lazy("Page to open"),
@@ -44,6 +56,11 @@ ACTIONS: Words = {
     Action.ACCEPT: gettext_lazy("answered"),
     Action.DECLINE: gettext_lazy("declined"),
     Action.CANCEL: gettext_lazy("left undecided"),
+}
+WARNINGS: Words = {
+    "secret": gettext_lazy("Asks for a secret by form"),
+    "url": gettext_lazy("Suspicious address to open"),
+    "many_rounds": gettext_lazy("Many rounds"),
 }
 OUTCOMES: Words = {
     "done": gettext_lazy("Finished"),
@@ -89,6 +106,24 @@ def outcome(code: str) -> str:
     if kind == "refused" and detail:
         return _("The server refused (%(code)s)") % {"code": detail}
     return word(OUTCOMES, code)
+
+
+def counted(kinds: Mapping[str, int]) -> str:
+    """What was asked, by how many of each kind."""
+    return ", ".join(_counted(kind, count) for kind, count in kinds.items())
+
+
+def _counted(kind: str, count: int) -> str:
+    match kind:
+        case Kind.FORM:
+            words = ngettext("one form", "%(count)d forms", count)
+        case Kind.URL:
+            words = ngettext("one page to open", "%(count)d pages to open", count)
+        case Kind.SAMPLING:
+            words = ngettext("one text to write", "%(count)d texts to write", count)
+        case _:
+            words = ngettext("folders to name", "folders to name, %(count)d times", count)
+    return words % {"count": count}
 
 
 def steps(kinds: Sequence[str], actions: Sequence[str]) -> str:

@@ -34,8 +34,8 @@ def asks_again(post: Post) -> Answer:
     said = echo(post)
     schema = {"type": "object", "properties": {said: {"type": "string", "title": f"Name {said}", "default": said}}}
     entry = {"method": "elicitation/create", "params": {"message": said, "requestedSchema": schema}}
-    url = {"method": "elicitation/create", "params": {"mode": "url", "message": said, "url": "https://pay.example/x"}}
-    url["params"]["elicitationId"] = said
+    page = {"mode": "url", "message": said, "url": "https://pay.example/x", "elicitationId": said}
+    url = {"method": "elicitation/create", "params": page}
     asked = {"resultType": "input_required", "inputRequests": {said: entry, "pay": url}, "requestState": STATE + said}
     return result(post, asked)
 

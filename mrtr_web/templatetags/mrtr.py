@@ -14,7 +14,7 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from mrtr_web import live, results, sessions, wizard
+from mrtr_web import live, results, sessions, wizard, wording
 from mrtr_web.models import Flow
 from mrtr_web.schema.text import clean_text, one_line
 
@@ -171,15 +171,9 @@ def reminders(context: template.Context) -> list[Flow]:
 
 
 @register.filter
-def span(moment: datetime) -> str:
-    """The time since then, in short: the two largest units at most."""
-    seconds = elapsed(moment)
-    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86_400
-    if days:
-        return _("%(days)d d %(hours)d h") % {"days": days, "hours": hours % 24}
-    if hours:
-        return _("%(hours)d h %(minutes)d min") % {"hours": hours, "minutes": minutes % 60}
-    return _("%d min") % minutes if minutes else _("%d s") % seconds
+def since(moment: datetime) -> str:
+    """The time gone by since then, in short."""
+    return wording.span(timezone.now() - moment)
 
 
 @register.filter

@@ -7,7 +7,6 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from mrtr_web import wording
-from mrtr_web.queue import STATE_WORDS
 
 register = template.Library()
 register.filter("outcome_words", wording.outcome)
@@ -16,7 +15,7 @@ register.filter("duration", wording.span)
 
 @register.filter
 def state_words(code: str) -> str:
-    return wording.word(STATE_WORDS, code)
+    return wording.word(wording.STATES, code)
 
 
 @register.filter
@@ -34,3 +33,13 @@ def coded(text: str) -> SafeString:
     """A sentence of ours, with what stands between backticks as code."""
     parts = enumerate(text.split("`"))
     return format_html_join("", "{}", ((format_html("<code>{}</code>", part) if n % 2 else part,) for n, part in parts))
+
+
+@register.filter
+def kind_words(code: str) -> str:
+    return wording.word(wording.KINDS, code)
+
+
+@register.filter
+def warning_words(code: str) -> str:
+    return wording.word(wording.WARNINGS, code)

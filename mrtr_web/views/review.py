@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_safe
 
-from mrtr_web import kept, ledger, records, review
+from mrtr_web import kept, ledger, records, review, wording
 from mrtr_web import queue as pending
 from mrtr_web.flow import OPEN, State
 from mrtr_web.models import AuditEntry, Flow, Server, Session
@@ -69,7 +69,7 @@ def queue(request: SignedIn) -> HttpResponse:
         "queue": found,
         "wish": wish,
         "fields": [wish[name] for name in wish.SHOWN],
-        "counts": [(state, words, found.counts.get(state, 0)) for state, words in pending.STATE_WORDS.items()],
+        "counts": [(state, words, found.counts.get(state, 0)) for state, words in wording.STATES.items()],
         "others": urlencode({k: v for k, v in request.GET.items() if k in wish.SHOWN and k != "state" and v}),
         "query": urlencode({k: v for k, v in request.GET.items() if k in wish.SHOWN and v}),
     }
