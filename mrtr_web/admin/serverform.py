@@ -18,7 +18,7 @@ class ServerForm(CredentialForm):
     url = forms.URLField(
         label=_("Address"),
         help_text=_(
-            "Of its MCP endpoint. A credential that is set goes with the address when it names another origin."
+            "Of its MCP endpoint. With another host or port, its credential is dropped and must be given again."
         ),
         max_length=500,
         assume_scheme="https",
