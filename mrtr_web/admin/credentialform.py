@@ -22,18 +22,19 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg]
         label=_("Name of the variable or file"),
         help_text=_("An environment variable of this app, or a file in the directory of MRTR_CREDENTIAL_DIR."),
         max_length=200,
+        widget=forms.TextInput(attrs={"class": "vTextField"}),
         required=False,
     )
     token = forms.CharField(
         label=_("Token"),
         help_text=_("Sent as Authorization: Bearer … Leave it empty to keep the one that is set."),
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "class": "vTextField"}),
         required=False,
     )
     header_lines = forms.CharField(
         label=_("Headers"),
         help_text=_("One a line, such as X-Api-Key: abc. Leave it empty to keep those that are set."),
-        widget=SecretLines(attrs={"rows": 3, "autocomplete": "off", "spellcheck": "false"}),
+        widget=SecretLines(attrs={"rows": 3, "class": "vLargeTextField", "autocomplete": "off", "spellcheck": "false"}),
         required=False,
         strip=False,
     )

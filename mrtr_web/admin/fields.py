@@ -11,7 +11,7 @@ from mrtr_web import roots
 class LinesField(forms.CharField):
     """A list of texts, one a line or comma separated."""
 
-    widget = forms.Textarea(attrs={"rows": 3})
+    widget = forms.Textarea(attrs={"rows": 3, "class": "vLargeTextField"})
 
     def prepare_value(self, value: Any) -> Any:
         return "\n".join(map(str, value)) if isinstance(value, list) else value
@@ -27,7 +27,7 @@ class LinesField(forms.CharField):
 class RootsField(forms.CharField):
     """Roots, one a line."""
 
-    widget = forms.Textarea(attrs={"rows": 3})
+    widget = forms.Textarea(attrs={"rows": 3, "class": "vLargeTextField"})
 
     def prepare_value(self, value: Any) -> Any:
         return roots.write_lines(value) if isinstance(value, list) else value

@@ -19,7 +19,9 @@ class ImportForm(forms.Form):
     file = forms.FileField(label=_("File"), help_text=_("mcp.json or the like."), required=False)
     text = forms.CharField(
         label=_("Or its text"),
-        widget=SecretLines(attrs={"rows": 12, "autocomplete": "off", "spellcheck": "false"}),
+        widget=SecretLines(
+            attrs={"rows": 12, "class": "vLargeTextField", "autocomplete": "off", "spellcheck": "false"}
+        ),
         required=False,
         strip=False,
         max_length=MAX_BYTES,

@@ -1,6 +1,6 @@
 """The form of a server."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -15,7 +15,15 @@ from mrtr_web.schema.text import clean_text, one_line
 
 
 class ServerForm(CredentialForm):
-    url = forms.URLField(label=_("Address"), max_length=500, assume_scheme="https")
+    url = forms.URLField(
+        label=_("Address"),
+        help_text=_(
+            "Of its MCP endpoint. With another host or port, its credential is dropped and must be given again."
+        ),
+        max_length=500,
+        assume_scheme="https",
+        widget=forms.URLInput(attrs={"class": "vURLField"}),
+    )
     tags = LinesField(
         label=_("Tags"), help_text=_("Words to find it by, one a line or comma separated."), required=False
     )
@@ -63,6 +71,17 @@ class ServerForm(CredentialForm):
     class Meta:
         model = Server
         fields = "__all__"
+        labels: ClassVar = {"silence_timeout": _("Silence"), "total_timeout": _("Time in all")}
+        help_texts: ClassVar = {
+            "slug": _("Its word in addresses and commands."),
+            "letter": _("Shown in its icon. Empty: the first letter of its name."),
+            "silence_timeout": _(
+                "Seconds without a byte from it after which it is given up. Empty: as in the settings."
+            ),
+            "total_timeout": _("Seconds that one exchange with it may take. Empty: as in the settings."),
+            "groups": _("Who may use it. None: everybody."),
+            "enabled": _("Whether people may use it. What is under way may finish when it is switched off."),
+        }
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
