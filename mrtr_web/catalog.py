@@ -111,10 +111,11 @@ def renew(server: Server, user: int, kinds: Collection[str] = listings.METHODS) 
 
 
 def look(servers: Collection[Server], user: int) -> None:
-    """Attach to servers what a search needs. Those of which nothing is known for this person are asked, all at once."""
+    """Attach to servers what a search needs. Those that have not told this person everything are asked, all at once."""
     listings.attach_briefs(user, servers)
-    unknown = [server for server in servers if not server.listed and not _rests(server)]
+    unknown = [server for server in servers if listings.is_incomplete(server) and not _rests(server)]
     if unknown:
+        attach(user, *unknown)
         _ask_all(unknown, user, listings.METHODS, LOOK_SECONDS)
 
 

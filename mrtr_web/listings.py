@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
@@ -55,6 +56,12 @@ def declared(discovered: object) -> list[str]:
     return [kind for kind in METHODS if isinstance(capabilities, dict) and _CAPABILITY[kind] in capabilities]
 
 
+def is_incomplete(server: Server) -> bool:
+    """Whether anything is unknown that a search would look through, stale or not."""
+    known = server.listed.get(DISCOVERY)
+    return known is None or not server.listed.keys() >= set(known.briefs)
+
+
 def is_fresh(server: Server, kind: str) -> bool:
     """Whether what is known of this kind still serves (CH-3)."""
     return kind in server.listed and server.listed[kind].fresh_until > timezone.now()
@@ -81,10 +88,17 @@ def keep(server: Server, user: int, kind: str, found: Listed, asked_at: datetime
         kind=kind,
         user_id=user if private else None,
         entries=found.entries,
-        briefs=entries.briefs(entries.read(server, kind, found.entries)) if kind in METHODS else [],
+        briefs=_briefs(server, kind, found),
         listed_at=asked_at,
         fresh_until=asked_at + timedelta(seconds=found.lifetime.seconds),
     )
+
+
+def _briefs(server: Server, kind: str, found: Listed) -> list[Any]:
+    """Of what a server says of itself, the kinds that it has listings of."""
+    if kind == DISCOVERY:
+        return declared(found.entries[0])
+    return entries.briefs(entries.read(server, kind, found.entries))
 
 
 def drop_undeclared(server: Server, user: int, discovery: Listed) -> None:

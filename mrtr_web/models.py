@@ -132,7 +132,7 @@ class Listing(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
     entries = JSONText(default=list)
     briefs = JSONText(default=list)
-    """What a search and its results need of those that can be offered."""
+    """What a search and its results need of those that can be offered. Of discovery: the kinds that are listed."""
     listed_at = models.DateTimeField()
     fresh_until = models.DateTimeField()
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.html import strip_tags
 
 from mrtr_web.models import Flow, Server
-from tests.desk import desk, done, lists_now
+from tests.desk import LISTED, desk, done, lists_now
 from tests.offers import make_library, store, tool
 from tests.person import Person
 from tests.servers import Step, html
@@ -269,9 +269,20 @@ def test_a_search_asks_servers_that_have_told_this_person_nothing_yet(person: Pe
     with desk(server) as recorder:
         text = person.get("/?q=ask").text
         assert "Ask me" in text
-        assert "they do not say what they offer at the moment: Away" in text
+        assert "because they do not say it at the moment: Away" in text
         person.get("/?q=ask")
         assert recorder.methods == ["server/discover", "tools/list"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_search_asks_for_what_the_pages_so_far_did_not_need(person: Person, server: Server) -> None:
+    prompts = {"resultType": "complete", "prompts": [{"name": "greet", "title": "Greet me"}]}
+    discover = LISTED["server/discover"] | {"capabilities": {"tools": {}, "prompts": {}}}
+    with desk(server, listings=LISTED | {"server/discover": discover, "prompts/list": prompts}) as recorder:
+        person.get("/s/demo/tools/ask/")
+        assert recorder.methods == ["server/discover", "tools/list"]
+        assert "Greet me" in person.get("/?q=greet").text
+        assert recorder.methods[-1] == "prompts/list"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from mrtr_web import catalog, entries, recents, relay, search
+from mrtr_web import catalog, entries, listings, recents, relay, search
 from mrtr_web.entries import Entry
 from mrtr_web.models import Server
 from mrtr_web.views.web import SignedIn, signed_in
@@ -46,7 +46,7 @@ def _searched(user: int, servers: list[Server], wanted: list[str]) -> dict[str, 
         "found": found[:MOST_FOUND],
         "count": len(found),
         "claims": any(entry.claims for entry in found[:MOST_FOUND]),
-        "unknown": [server for server in servers if not server.listed],
+        "unknown": [server for server in servers if listings.is_incomplete(server)],
     }
 
 
