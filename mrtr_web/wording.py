@@ -31,6 +31,8 @@ EVENTS: Words = {
     "taken": gettext_lazy("A reviewer took it"),
     "released": gettext_lazy("A reviewer let it go"),
     "sessions_ended": gettext_lazy("Sessions were ended"),
+    "server_added": gettext_lazy("Server registered"),
+    "server_changed": gettext_lazy("Server changed"),
     "server_on": gettext_lazy("Server switched on"),
     "server_off": gettext_lazy("Server switched off"),
 }
@@ -76,6 +78,7 @@ OUTCOMES: Words = {
     "tls": gettext_lazy("No secure connection"),
     "blocked": gettext_lazy("The address is not allowed"),
     "connect_timeout": gettext_lazy("No connection in time"),
+    "credential": gettext_lazy("Credentials cannot be had"),
     "unauthorized": gettext_lazy("Credentials not accepted"),
     "forbidden": gettext_lazy("Not allowed by the server"),
     "too_many": gettext_lazy("Too many requests"),
