@@ -49,6 +49,21 @@ class Event(StrEnum):
     SESSION_ENDED = "session_ended"
 
 
+class Act(StrEnum):
+    """What else the audit trail tells: what people did without moving a flow."""
+
+    STARTED = "started"
+    REMINDED = "reminded"
+    TAKEN = "taken"
+    RELEASED = "released"
+    SERVER_ADDED = "server_added"
+    SERVER_CHANGED = "server_changed"
+    SERVER_REMOVED = "server_removed"
+    SERVER_ON = "server_on"
+    SERVER_OFF = "server_off"
+    SESSIONS_ENDED = "sessions_ended"
+
+
 ENDS = frozenset({State.COMPLETED, State.FAILED, State.STOPPED, State.WITHDRAWN, State.EXPIRED})
 OPEN = frozenset(State) - ENDS
 

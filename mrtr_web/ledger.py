@@ -19,7 +19,7 @@ from django.db.models.functions import Coalesce, Now
 
 from mrtr_web import flow as machine
 from mrtr_web import live
-from mrtr_web.flow import Event, State
+from mrtr_web.flow import Act, Event, State
 from mrtr_web.models import AuditEntry, Finding, Flow, KeptMessages, Leg, Round, SealedRecord, Server, Session
 
 Object = dict[str, Any]
@@ -106,7 +106,7 @@ def username(user: int | None) -> str:
 
 
 def intervene(
-    flow_id: uuid.UUID, event: str, *, by: int, where: Q | None = None, remark: str = "", **changes: Any
+    flow_id: uuid.UUID, event: Act, *, by: int, where: Q | None = None, remark: str = "", **changes: Any
 ) -> bool:
     """Write what a reviewer did to an open flow that stays where it is. False where it is over, or `where` fails."""
     with transaction.atomic():
@@ -125,16 +125,16 @@ def switch(server: Server, *, on: bool, by: int | None, note: str = "") -> None:
     with transaction.atomic():
         if not Server.objects.filter(pk=server.pk, enabled=not on).update(enabled=on):
             return
-        note_server(server, "server_on" if on else "server_off", by=by, note=note)
+        note_server(server, Act.SERVER_ON if on else Act.SERVER_OFF, by=by, note=note)
         _tell(Q(server=server, state__in=machine.OPEN))
 
 
-def note_server(server: Server, event: str, *, by: int | None, note: str = "") -> None:
+def note_server(server: Server, event: Act, *, by: int | None, note: str = "") -> None:
     """The audit row of what was done to a server."""
     AuditEntry.objects.create(event=event, by=username(by), server_id=server.pk, server=server.slug, note=note)
 
 
-def note_person(person: str, event: str, *, by: int) -> None:
+def note_person(person: str, event: Act, *, by: int) -> None:
     """The audit row of what was done to somebody's sessions."""
     AuditEntry.objects.create(event=event, by=username(by), person=person)
 
@@ -166,7 +166,7 @@ def begin(row: Flow, *, session: int, sealed: bytes, lease: float) -> uuid.UUID 
             SealedRecord.objects.create(flow=row, session_id=session, sealed=sealed)
             _start_leg(row.pk, leg, 0, lease)
             started = Flow.objects.values(*_AUDITED).get(pk=row.pk)
-            _audit(started, "started", row.user_id, after=State.RUNNING)
+            _audit(started, Act.STARTED, row.user_id, after=State.RUNNING)
             _tell(Q(pk=row.pk))
     except IntegrityError:
         return None

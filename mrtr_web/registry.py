@@ -6,6 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from mrtr_web import catalog, credentials, ledger
+from mrtr_web.flow import Act
 from mrtr_web.models import Server
 
 _ASKED_ANEW = {"url", "private_networks", "capabilities", "credential"}
@@ -48,7 +49,7 @@ def store(server: Server, values: dict[str, Any], credential: Credential | None,
         dropped = settle(server, credential)
         server.save()
         if changed:
-            event = "server_added" if is_new else "server_changed"
+            event = Act.SERVER_ADDED if is_new else Act.SERVER_CHANGED
             ledger.note_server(server, event, by=by, note=", ".join(changed))
     return Stored(is_new, tuple(changed), dropped)
 

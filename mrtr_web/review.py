@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from mrtr_web import ledger, sessions
-from mrtr_web.flow import Event, State
+from mrtr_web.flow import Act, Event, State
 from mrtr_web.models import AuditEntry, Flow, Server
 
 PERMISSION = "mrtr_web.review_flow"
@@ -89,17 +89,17 @@ def withdraw(flow: Flow, by: int, reason: str) -> bool:
 def remind(flow: Flow, by: int) -> bool:
     """Ask the person to go on, on the pages that they have open. False where nothing waits for them."""
     waits = Q(state__in=[State.WAITING, State.NOT_YET, State.UNSENT, State.UNKNOWN])
-    return ledger.intervene(flow.pk, "reminded", by=by, where=waits, reminded_at=Now())
+    return ledger.intervene(flow.pk, Act.REMINDED, by=by, where=waits, reminded_at=Now())
 
 
 def take(flow: Flow, by: int, note: str) -> bool:
     """Look after a request from now on, with a note for the other reviewers. False where it is over."""
-    return ledger.intervene(flow.pk, "taken", by=by, remark=note, taken_by=by, note=note)
+    return ledger.intervene(flow.pk, Act.TAKEN, by=by, remark=note, taken_by=by, note=note)
 
 
 def release(flow: Flow, by: int) -> bool:
     """Leave a request to others. False where it is over."""
-    return ledger.intervene(flow.pk, "released", by=by, taken_by=None, note="")
+    return ledger.intervene(flow.pk, Act.RELEASED, by=by, taken_by=None, note="")
 
 
 def may_switch(user: AbstractUser) -> bool:
@@ -116,5 +116,5 @@ def end_sessions(person: AbstractUser, by: int) -> int:
     """End all sessions of a person: their open requests expire, what they keep is gone. Returns how many there were."""
     with transaction.atomic():
         ended = sessions.end_sessions_of(person.pk, by=by)
-        ledger.note_person(person.get_username(), "sessions_ended", by=by)
+        ledger.note_person(person.get_username(), Act.SESSIONS_ENDED, by=by)
     return ended

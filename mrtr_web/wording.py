@@ -8,13 +8,13 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from mrtr_web.flow import Event, State
+from mrtr_web.flow import Act, Event, State
 from mrtr_web.rounds import Action, Kind
 
 Words = Mapping[Any, object]
 
 EVENTS: Words = {
-    "started": gettext_lazy("Started"),
+    Act.STARTED: gettext_lazy("Started"),
     Event.ASKED: gettext_lazy("The server asked"),
     Event.TOLD_TO_WAIT: gettext_lazy("The server said: not yet"),
     Event.CALLED_AGAIN: gettext_lazy("Called again"),
@@ -27,14 +27,15 @@ EVENTS: Words = {
     Event.STOPPED: gettext_lazy("Stopped"),
     Event.WITHDRAWN: gettext_lazy("Withdrawn"),
     Event.SESSION_ENDED: gettext_lazy("The session ended"),
-    "reminded": gettext_lazy("The person was reminded"),
-    "taken": gettext_lazy("A reviewer took it"),
-    "released": gettext_lazy("A reviewer let it go"),
-    "sessions_ended": gettext_lazy("Sessions were ended"),
-    "server_added": gettext_lazy("Server registered"),
-    "server_changed": gettext_lazy("Server changed"),
-    "server_on": gettext_lazy("Server switched on"),
-    "server_off": gettext_lazy("Server switched off"),
+    Act.REMINDED: gettext_lazy("The person was reminded"),
+    Act.TAKEN: gettext_lazy("A reviewer took it"),
+    Act.RELEASED: gettext_lazy("A reviewer let it go"),
+    Act.SESSIONS_ENDED: gettext_lazy("Sessions were ended"),
+    Act.SERVER_ADDED: gettext_lazy("Server registered"),
+    Act.SERVER_CHANGED: gettext_lazy("Server changed"),
+    Act.SERVER_REMOVED: gettext_lazy("Server removed"),
+    Act.SERVER_ON: gettext_lazy("Server switched on"),
+    Act.SERVER_OFF: gettext_lazy("Server switched off"),
 }
 STATES: Words = {
     State.RUNNING: gettext_lazy("With the server"),

@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
-from mrtr_web import sheets
-from mrtr_web.flow import State
+from mrtr_web import sheets, wording
+from mrtr_web.flow import Act, Event, State
 from mrtr_web.models import AuditEntry, Flow, Leg, Person, Round, Server
 from tests import person as people
 from tests.reviewers import looking, other_server, page, reviewer_of
@@ -322,3 +322,8 @@ class TestPurge:
         AuditEntry.objects.bulk_create(AuditEntry(event="asked", at=then) for _ in range(8))
         call_command("purgeaudit", verbosity=0)
         assert AuditEntry.objects.count() == 0
+
+
+def test_all_that_the_trail_tells_has_words() -> None:
+    assert {*Event, *Act} == set(wording.EVENTS)
+    assert set(State) == set(wording.STATES)

@@ -15,6 +15,7 @@ from mrtr_web import catalog, credentials, entries, ledger, probe
 from mrtr_web.admin import credentialform
 from mrtr_web.admin.importing import import_page
 from mrtr_web.admin.serverform import ServerForm
+from mrtr_web.flow import Act
 from mrtr_web.models import Finding, Server
 from mrtr_web.schema.text import clean_text
 
@@ -86,7 +87,7 @@ class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
             messages.warning(request, text)
         obj.save()
         if changed:
-            event = "server_changed" if change else "server_added"
+            event = Act.SERVER_CHANGED if change else Act.SERVER_ADDED
             ledger.note_server(obj, event, by=request.user.pk, note=", ".join(changed)[:300])
         if wanted != obj.enabled:
             ledger.switch(obj, on=wanted, by=request.user.pk)
@@ -116,7 +117,7 @@ class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return to_delete, counts, set(needed) - {Finding._meta.verbose_name}, protected
 
     def delete_model(self, request: HttpRequest, obj: Server) -> None:
-        ledger.note_server(obj, "server_removed", by=request.user.pk)
+        ledger.note_server(obj, Act.SERVER_REMOVED, by=request.user.pk)
         super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
