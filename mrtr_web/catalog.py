@@ -96,11 +96,15 @@ def forget_listings(server: Server) -> None:
 
 
 def refresh(server: Server, user: int) -> None:
-    """Ask the server anew for all that it offers this person, and store it. Raises relay.RelayError."""
+    """Ask the server anew for all that it offers this person, store it and attach it. Raises relay.RelayError.
+
+    For nobody (0), what is private is attached but not stored.
+    """
     server.listed, server.discovered = {}, None
-    (error,) = _ask_all([server], user, listings.METHODS, LISTING_SECONDS)
-    if error is not None:
-        raise error
+    (answers,) = _ask_all([server], user, listings.METHODS, LISTING_SECONDS)
+    if answers.error is not None:
+        raise answers.error
+    listings.attach_found(server, answers.found)
 
 
 def renew(server: Server, user: int, kinds: Collection[str] = listings.METHODS) -> str:
@@ -136,8 +140,8 @@ def _rests(server: Server) -> bool:
     return asked is not None and timezone.now() - asked < PAUSE
 
 
-def _ask_all(servers: list[Server], user: int, kinds: Collection[str], seconds: float) -> list[relay.RelayError | None]:
-    """Ask servers for what is stale of these kinds, store it, and attach it. Returns what went wrong with each.
+def _ask_all(servers: list[Server], user: int, kinds: Collection[str], seconds: float) -> list[Answers]:
+    """Ask servers for what is stale of these kinds, store it, and attach it. Returns what each has answered.
 
     The database connection is given back meanwhile: a server that hangs must not keep others from theirs.
     """
@@ -151,7 +155,7 @@ def _ask_all(servers: list[Server], user: int, kinds: Collection[str], seconds: 
     for server, each in zip(servers, found, strict=True):
         broken = [each.error.rule] if isinstance(each.error, relay.Broken) else []
         ledger.note_findings(server.pk, {*broken, *entries.broken_rules(server, each.found.keys() & server.offers)})
-    return [each.error for each in found]
+    return found
 
 
 def _store(server: Server, user: int, answers: Answers, asked_at: datetime) -> None:

@@ -1,6 +1,6 @@
 """The stored listings of servers: whom one serves, how long, and when it goes."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -30,6 +30,12 @@ def attach(user: int, servers: Collection[Server]) -> None:
         server.discovered = known.entries[0] if known else None
         server.listed_at = min((row.listed_at for row in server.listed.values()), default=None)
         server.offers = {kind: row.entries for kind, row in server.listed.items() if kind != DISCOVERY}
+
+
+def attach_found(server: Server, found: Mapping[str, Listed]) -> None:
+    """Give a server what it has just said, whoever it may be stored for."""
+    server.discovered = found[DISCOVERY].entries[0]
+    server.offers = {kind: each.entries for kind, each in found.items() if kind != DISCOVERY}
 
 
 def attach_briefs(user: int, servers: Collection[Server]) -> None:

@@ -5,13 +5,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.html import strip_tags
 
+from mrtr_web import ledger
 from mrtr_web.models import Flow, Server
 from tests.desk import LISTED, desk, done, lists_now
 from tests.offers import make_library, store, tool
@@ -236,6 +237,17 @@ def test_a_person_is_told_beforehand_that_reviewers_can_read_along(client: Clien
     assert told not in words(client, "/s/library/tools/renew/")
     Server.objects.update(keep_messages=True)
     assert told in words(client, "/s/library/tools/renew/")
+
+
+@pytest.mark.parametrize(("allowed", "linked"), [(["view_finding"], False), (["view_finding", "review_flow"], True)])
+def test_who_may_review_a_server_finds_the_report_of_what_it_does_wrong(
+    client: Client, library: Server, alice: User, allowed: list[str], linked: bool
+) -> None:
+    alice.user_permissions.set(Permission.objects.filter(codename__in=allowed))
+    ledger.note_findings(library.pk, ["LIST-TWICE"])
+    page = client.get("/s/library/").content.decode()
+    assert "LIST-TWICE" in page
+    assert ('href="/review/findings/library/"' in page) is linked
 
 
 def test_the_number_of_queries_does_not_grow_with_the_servers(client: Client, library: Server, alice: User) -> None:

@@ -1,13 +1,16 @@
 """Listings: for whom they are kept and until when, and what each of their entries becomes."""
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.contrib.auth.models import Permission, User
+from django.db import connection
 
-from mrtr_web import catalog, sessions
+from mrtr_web import catalog, egress, sessions
 from mrtr_web.lifetimes import LONGEST, SHORTEST, Lifetime, lifetime
 from mrtr_web.models import Listing, Server, Session
 from tests.desk import LISTED, asks, calls, desk, done, meanwhile, relisted, tools
@@ -153,6 +156,22 @@ def test_nothing_private_is_kept_of_a_person_who_signed_out_meanwhile(
         person.get(PAGE)
     assert Server.objects.get().trouble == ""
     assert owners() == []
+
+
+@pages
+def test_who_only_looks_whether_a_server_answers_sees_what_is_private_and_keeps_nothing(server: Server) -> None:
+    with desk(server, listings=listings("private", "ask")):
+        found = Server.objects.get()
+
+        async def look() -> None:
+            await sync_to_async(catalog.refresh)(found, 0)
+            await sync_to_async(lambda: connection.close())()
+            await egress.aclose()
+
+        asyncio.run(look())
+    assert found.discovered["supportedVersions"] == ["2026-07-28"]
+    assert [entry["name"] for entry in found.offers["tools"]] == ["ask"]
+    assert not Listing.objects.exists()
 
 
 @pages

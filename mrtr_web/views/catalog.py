@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from mrtr_web import catalog, entries, listings, recents, relay, search
+from mrtr_web import catalog, entries, listings, recents, relay, review, search
 from mrtr_web.entries import Entry
 from mrtr_web.models import Server
 from mrtr_web.views.web import SignedIn, signed_in
@@ -71,6 +71,7 @@ def server(request: SignedIn, slug: str) -> HttpResponse:
     }
     if request.user.has_perm("mrtr_web.view_finding"):
         context |= {"hidden": entries.unusable(found), "findings": found.findings.all()}
+        context["report"] = review.is_reviewer(request.user) and review.servers(request.user).filter(pk=found.pk)
     return render(request, "catalog/server.html", context, status=502 if found.trouble and not found.offers else 200)
 
 
