@@ -1,5 +1,6 @@
 """Django's admin: servers are registered and tested here, records are read, and no secret and no content is in it."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from mrtr_web import credentials
 from mrtr_web.models import AuditEntry, Finding, Flow, KeptMessages, Leg, Round, SealedRecord, Server, Session
 from tests.desk import desk, done
 from tests.person import Page, Person
+from tests.servers import Recorder
 from tests.visitors import cookies_of
 
 CANARY = "c4n4ry-t0ken"
@@ -370,3 +372,14 @@ def test_records_cannot_be_added_changed_or_deleted_even_by_superusers(
 def test_sealed_rows_are_not_in_the_admin(root: Person) -> None:
     for model in (SealedRecord, KeptMessages):
         assert root.get(f"/admin/mrtr_web/{model._meta.model_name}/").status == 404
+
+
+def test_what_a_server_lists_for_one_person_alone_is_counted_too(root: Person, demo: Recorder, server: Server) -> None:
+    """The demo server says that its listings are private."""
+    server.refresh_from_db()
+    server.capabilities = ["elicitation", "sampling", "roots"]
+    server.save()
+    text = ask_now(root, server).text
+    assert re.search(
+        r"Revisions of MCP: 2026-07-28.* It offers [1-9]\d* tools, [1-9]\d* prompts?, [1-9]\d* resources", text
+    )

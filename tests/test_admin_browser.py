@@ -26,7 +26,7 @@ def look(window: Watched, path: str, name: str) -> None:
 def look_at(window: Watched, name: str) -> None:
     window.page.wait_for_load_state()
     if folder := os.environ.get("SHOTS"):
-        width = window.page.viewport_size["width"]
+        width = window.page.evaluate("innerWidth")
         window.page.screenshot(path=Path(folder) / f"{name}-{width}.png", full_page=True)
     assert window.trouble == [], name
 

@@ -12,8 +12,9 @@ from pytest_django import Settings
 from mrtr_web import catalog, config, credentials, headerlines, keyring
 from mrtr_web.headerlines import Malformed
 from mrtr_web.models import Flow, KeptMessages, Server
-from tests.desk import calls, desk, done, start
+from tests.desk import always, calls, desk, done, start
 from tests.person import Person
+from tests.servers import Answer
 
 OLD, NEW, OTHER = (letter + "bcdefghijklmnopqrstuvwxyz-0123456789-ABCDEFGH" for letter in "onx")
 CANARY = "c4n4ry-t0ken"
@@ -66,9 +67,12 @@ def test_without_keys_nothing_is_sealed_or_opened(settings: Settings) -> None:
     blob = keyring.seal(b"x", "a")
     keys(settings)
     assert not keyring.is_set()
-    for act in (lambda: keyring.seal(b"x", "a"), lambda: keyring.open(blob, "a"), lambda: keyring.reseal(blob, "a")):
-        with pytest.raises(keyring.NoKeys):
-            act()
+    with pytest.raises(keyring.NoKeys):
+        keyring.seal(b"x", "a")
+    with pytest.raises(keyring.NoKeys):
+        keyring.open(blob, "a")
+    with pytest.raises(keyring.NoKeys):
+        keyring.reseal(blob, "a")
 
 
 @pytest.mark.parametrize("wrong", ["short", "x" * 60, f"{NEW},short"])
@@ -189,7 +193,7 @@ def test_a_sealed_credential_of_one_server_opens_for_no_other(server: Server) ->
     assert credentials.headers(server) == {"X-Key": CANARY}
     assert CANARY.encode() not in bytes(server.credential_sealed or b"")
     server.save()
-    server.pk, server.slug = None, "other"  # type: ignore[assignment]
+    server.pk, server.slug = None, "other"
     server.save()
     assert credentials.headers(server) is None
 
@@ -345,3 +349,13 @@ def test_rotation_needs_keys(settings: Settings) -> None:
     keys(settings)
     with pytest.raises(CommandError, match="MRTR_CREDENTIAL_KEYS is empty"):
         call_command("rotatekeys", stdout=StringIO())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_leg_is_given_up_after_the_servers_own_silence(person: Person, server: Server) -> None:
+    Server.objects.update(silence_timeout=1)
+    hang = Answer(b": still working\n\n", 200, {"content-type": "text/event-stream"}, "hang")
+    with desk(server, always(hang)):
+        start(person)
+        person.until("unknown")
+    assert "The server took too long, and we stopped waiting for its answer." in person.page.text
