@@ -301,6 +301,8 @@ class AuditEntry(models.Model):
 
     class Meta:
         ordering: ClassVar = ["-id"]
+        verbose_name = _("audit entry")
+        verbose_name_plural = _("audit entries")
         indexes: ClassVar = [
             models.Index(fields=["server_id", "-id"]),
             models.Index(fields=["person", "-id"]),

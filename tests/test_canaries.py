@@ -181,6 +181,25 @@ def test_kept_messages_are_sealed_shown_to_reviewers_alone_and_gone_with_the_req
             assert_nowhere(everything(looker, flow))
 
 
+def test_what_was_kept_goes_at_once_when_an_admin_says_so(
+    person: Person, lookers: list[Person], server: Server, settings: Any
+) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"credential_keys": ("k" * 43,)})
+    Server.objects.update(keep_messages=True)
+    with desk(server, asks_again, refuses):
+        start(person, ARGUMENT)
+        person.until("waiting")
+        assert KeptMessages.objects.count() == 1
+        root = lookers[1]
+        page = root.get(f"/admin/mrtr_web/server/{server.pk}/change/")
+        form = next(form for form in page.reader.forms if "slug" in form.data()).data()
+        assert form.pop("keep_messages") == ["on"]
+        root.post(page.path, form)
+    assert not Server.objects.get().keep_messages
+    assert KeptMessages.objects.count() == 0
+    assert "can read what" not in person.get(person.page.path).text
+
+
 def test_without_a_key_ring_nothing_is_kept(person: Person, server: Server, settings: Any) -> None:
     settings.CONFIG = settings.CONFIG.model_copy(update={"credential_keys": ()})
     Server.objects.update(keep_messages=True)

@@ -114,7 +114,7 @@ def test_a_person_writes_the_reply_and_it_says_so(person: Person, all_kinds: Ser
                 "stopReason": "endTurn",
             }
         }
-    assert Round.objects.get().actions == ["sampling:accept"]
+    assert Round.objects.get().actions == ["accept"]
 
 
 def test_a_pasted_reply_names_its_model_and_one_that_is_too_long_is_not_sent(person: Person, all_kinds: Server) -> None:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-from mrtr_web import catalog, credentials, entries, ledger, probe
+from mrtr_web import catalog, credentials, entries, kept, ledger, probe
 from mrtr_web.admin import credentialform
 from mrtr_web.admin.importing import import_page
 from mrtr_web.admin.serverform import ServerForm
@@ -86,6 +86,8 @@ class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
             text = gettext("Its credential was given for another address and has been dropped: give it anew.")
             messages.warning(request, text)
         obj.save()
+        if not obj.keep_messages:
+            kept.forget(obj)
         if changed:
             event = Act.SERVER_CHANGED if change else Act.SERVER_ADDED
             ledger.note_server(obj, event, by=request.user.pk, note=", ".join(changed)[:300])
