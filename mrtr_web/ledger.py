@@ -71,13 +71,19 @@ def move(
         state = machine.after(State(row["state"]), event)
         Flow.objects.filter(pk=flow_id).update(state=state, changed_at=Now(), **changes)
         if state in machine.ENDS:
-            KeptMessages.objects.filter(flow=flow_id).delete()
+            _forget(flow_id)
         row["round"] = changes.get("round", row["round"])
         spent = {"duration": row["now"] - row["changed_at"], "before": row["state"], "after": state}
         _audit(row, event, by, **spent, **(audit or {}))
         mark = live.mark(state, row["round"], row["reminded_at"], row["server__enabled"])
         transaction.on_commit(functools.partial(live.hub.publish, flow_id, live.moved(row["server"], mark)))
         return True
+
+
+def _forget(flow_id: uuid.UUID) -> None:
+    """What reviewers may see of an open flow alone: a server can put answers into a host, too."""
+    KeptMessages.objects.filter(flow=flow_id).delete()
+    Round.objects.filter(flow=flow_id).update(hosts=[])
 
 
 _AUDITED = ("pk", "state", "round", "method", "name", "user", "user__username", "server", "server__slug")
@@ -260,8 +266,14 @@ def _note_round(flow_id: uuid.UUID, number: int, asked: Asked) -> None:
         hosts=list(asked.hosts),
         warnings=list(asked.warnings),
     )
-    if asked.kept is not None:
+    if asked.kept is not None and _still_keeps(flow_id):
         KeptMessages.objects.create(flow_id=flow_id, round=number, sealed=asked.kept)
+
+
+def _still_keeps(flow_id: uuid.UUID) -> bool:
+    """Whether the server's words are still to be kept; who switches that off waits, and then deletes them, too."""
+    keeping = Server.objects.select_for_update().filter(flows=flow_id, keep_messages=True)
+    return keeping.values_list("pk", flat=True).first() is not None
 
 
 def note_findings(server_id: int, rules: Iterable[str]) -> None:

@@ -107,9 +107,9 @@ def may_switch(user: AbstractUser) -> bool:
     return user.has_perm("mrtr_web.switch_server")
 
 
-def may_end_sessions(user: AbstractUser) -> bool:
-    """Whether this person may end other people's sessions."""
-    return user.has_perm("mrtr_web.end_sessions")
+def may_end_sessions(user: AbstractUser, person: AbstractUser) -> bool:
+    """Whether this user may end that person's sessions: those of superusers are for superusers."""
+    return user.has_perm("mrtr_web.end_sessions") and (user.is_superuser or not person.is_superuser)
 
 
 def end_sessions(person: AbstractUser, by: int) -> int:

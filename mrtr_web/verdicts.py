@@ -20,6 +20,8 @@ from mrtr_web.vault import Record
 Object = dict[str, Any]
 ODD_RESULT = "odd_result"
 """A finished flow whose result does not have the announced form."""
+RESERVED = range(-32_768, -31_999)
+"""Codes of JSON-RPC and of MCP."""
 INPUTS = 4
 """That one field may post: its value, its zone, its offset, and that it is left empty on purpose."""
 INPUT_BYTES = 40
@@ -190,7 +192,8 @@ def _judge_error(record: Record, round_number: int, error: relay.RelayError) -> 
 
 
 def _judge_refusal(record: Record, round_number: int, error: relay.Refused) -> Verdict:
-    code = f"refused:{error.code}" if abs(error.code) < 10**9 else "refused"
+    # Another number may be anything, an answer too: the owner reads it in the record.
+    code = f"refused:{error.code}" if error.code in RESERVED else "refused"
     if error.code == -32602 and record.request_state is not None:
         code = "step_expired"
     told = {"code": error.code, "message": error.message, "data": error.data}

@@ -179,6 +179,26 @@ def test_kept_messages_are_sealed_shown_to_reviewers_alone_and_gone_with_the_req
             assert_nowhere(everything(looker, flow))
 
 
+def test_answers_do_not_leave_by_codes_or_hosts(person: Person, lookers: list[Person], server: Server) -> None:
+    """A server may put them into an error's code, or into the name of a page to open."""
+    number = "471199823"
+
+    def opens(post: Post) -> Answer:
+        url = {"mode": "url", "message": "Go", "url": f"https://n{number}.example/", "elicitationId": "e"}
+        asked = {"url": {"method": "elicitation/create", "params": url}}
+        return result(post, {"resultType": "input_required", "inputRequests": asked, "requestState": "s"})
+
+    with desk(server, opens, lambda post: error(post, int(number))):
+        start(person, ARGUMENT)
+        person.until("waiting")
+        flow = person.page.path.split("/")[2]
+        assert f"n{number}.example" in lookers[0].get("/review/").text
+        person.press("I have finished there")
+        person.until("failed")
+    for text in (tables(), *(everything(looker, flow) for looker in lookers)):
+        assert number not in text
+
+
 def test_what_was_kept_goes_at_once_when_an_admin_says_so(
     person: Person, lookers: list[Person], server: Server, settings: Any
 ) -> None:

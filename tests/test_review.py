@@ -192,7 +192,10 @@ def test_ending_a_persons_sessions_says_what_is_lost(person: Person, rita: Perso
     with desk(server, asks(), done()):
         row = begin(person)
         rita.get(f"/review/{row.pk}/end-sessions/")
-        assert "They are signed in once." in rita.page.text and "One request of theirs is open" in rita.page.text
+        assert (
+            "They are signed in once." in rita.page.text
+            and "One request of theirs that you review is open" in rita.page.text
+        )
         page = rita.press("End them")
         assert "1 session was ended." in page.text
         assert (Flow.objects.get().state, SealedRecord.objects.count()) == ("expired", 0)
@@ -202,6 +205,30 @@ def test_ending_a_persons_sessions_says_what_is_lost(person: Person, rita: Perso
             ("session_ended", "rita", "alice"),
             ("sessions_ended", "rita", "alice"),
         ]
+
+
+def test_a_note_that_cannot_be_kept_is_given_back(person: Person, rita: Person, server: Server) -> None:
+    with desk(server, asks(), done()):
+        row = begin(person)
+        rita.get(desk_of(row))
+        rita.fill("Note", "n" * 301)
+        page = rita.press("Look after it")
+        assert page.status == 422 and "n" * 301 in page.response.text
+        token = page.reader.forms[0].data()["csrfmiddlewaretoken"]
+        page = rita.post(f"{desk_of(row)}take/", {"csrfmiddlewaretoken": token[:1], "note": ["a\0b"]})
+        assert page.status == 422 and "Null characters are not allowed." in page.text
+        row.refresh_from_db()
+        assert row.taken_by is None
+
+
+def test_a_superusers_sessions_are_not_a_reviewers_to_end(app: str, rita: Person, server: Server) -> None:
+    root = User.objects.create_superuser("root", password="root's password")
+    with desk(server, asks(), done()), Person(app) as theirs:
+        theirs.sign_in("root")
+        row = begin(theirs)
+        assert "End all sessions" not in rita.get(desk_of(row)).text
+        assert rita.get(f"{desk_of(row)}end-sessions/").status == 404
+        assert Session.objects.filter(user=root).exists()
 
 
 @pytest.mark.parametrize("name", ["switch_server", "end_sessions"])

@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from mrtr_web.models import Flow, Server
+from mrtr_web.sessions import end_sessions_of
 from tests.desk import TOOL, asks, desk, done
 from tests.reviewers import admitted, reviewer_of
 from tests.window import WAIT, Opener, Watched, in_browser
@@ -97,6 +98,52 @@ def test_what_a_reviewer_types_stays_while_the_page_moves(opened: Opener, server
         expect(rita.page.get_by_text("Round 2").first).to_be_visible(timeout=WAIT)
         expect(rita.page.get_by_label("Reason")).to_have_value("Half a rea")
         expect(rita.page.get_by_label("Reason")).to_be_focused()
+
+
+def test_a_click_and_a_key_hit_what_they_were_meant_for_while_other_requests_move(
+    opened: Opener, server: Server, alice: User
+) -> None:
+    with desk(server, asks(), asks(), done()):
+        hers, rita = two(opened, server, alice)
+        begin(hers)
+        first = Flow.objects.get()
+        page = rita.page
+        page.get_by_role("link", name=first.reference).click()
+        button = page.get_by_role("button", name="Remind")
+        button.hover()
+        page.mouse.down()
+        moved_elsewhere(hers, page)
+        page.mouse.up()
+        expect(page.get_by_text("Reminded: they see it")).to_be_visible()
+        page.get_by_role("button", name="Look after it").focus()
+        moved_elsewhere(hers, page)
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("You look after this request now.")).to_be_visible()
+
+
+def moved_elsewhere(hers: Watched, rita: Page) -> None:
+    """Another request comes, and the reviewer's page has looked again."""
+    expect(rita.locator("main[data-online]")).to_be_attached()
+    with rita.expect_response(lambda response: "/review/" in response.url):
+        hers.page.goto(f"{hers.base}{TOOL}")
+        hers.page.get_by_label("Topic").fill("more cheese")
+        hers.page.get_by_role("button", name="Start").click()
+        expect(hers.page.locator("main[data-flow-state]")).to_be_visible()
+
+
+def test_a_reason_that_is_being_typed_outlives_the_session(opened: Opener, server: Server, alice: User) -> None:
+    with desk(server, asks(), asks("s2"), done()):
+        hers, rita = two(opened, server, alice)
+        page = begin(hers)
+        rita.page.get_by_role("link", name=Flow.objects.get().reference).click()
+        rita.page.get_by_label("Reason").fill("Half a rea")
+        end_sessions_of(User.objects.get(username="rita").pk)
+        rita.page.evaluate("document.querySelector('main').dispatchEvent(new Event('flow-look'))")
+        expect(rita.page.get_by_text("You are signed out, or may not look")).to_be_visible()
+        expect(rita.page.get_by_label("Reason")).to_have_value("Half a rea")
+        rita.page.get_by_role("button", name="Withdraw").click()
+        expect(rita.page.get_by_text("Half a rea")).to_be_visible()
+        assert Flow.objects.get().state == "waiting" and page.url
 
 
 def test_the_desk_fits_a_phone_and_needs_no_scripts(opened: Opener, server: Server, alice: User) -> None:

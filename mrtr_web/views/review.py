@@ -83,7 +83,7 @@ def _servers(user: AbstractUser) -> dict[int, Server]:
 @require_safe
 @reviewer
 def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
-    return _flow_page(request, _flow(request, flow_id), ReasonForm(auto_id="withdraw-%s"))
+    return _flow_page(request, _flow(request, flow_id))
 
 
 def _flow(request: SignedIn, flow_id: uuid.UUID) -> Flow:
@@ -93,7 +93,10 @@ def _flow(request: SignedIn, flow_id: uuid.UUID) -> Flow:
     return row
 
 
-def _flow_page(request: SignedIn, row: Flow, reason: forms.Form) -> HttpResponse:
+def _flow_page(
+    request: SignedIn, row: Flow, *, reason: forms.Form | None = None, note: forms.Form | None = None
+) -> HttpResponse:
+    """The page of a request, with what was typed there where it is refused."""
     (shown,) = pending.rows([row], {row.server_id: row.server})
     context = {
         "mark": review.mark([row.server_id]),
@@ -103,12 +106,12 @@ def _flow_page(request: SignedIn, row: Flow, reason: forms.Form) -> HttpResponse
         "kept": kept.read(row),
         "drawing": records.timeline_of(row),
         "trail": AuditEntry.objects.filter(flow=row.pk)[:TRAIL],
-        "reason": reason,
-        "note": NoteForm({"note": row.note}, auto_id="take-%s"),
+        "reason": reason or ReasonForm(auto_id="withdraw-%s"),
+        "note": note or NoteForm(initial={"note": row.note}, auto_id="take-%s"),
         "waits_for_person": shown.waits_for == pending.PERSON or row.state == State.NOT_YET,
-        "may_end_sessions": review.may_end_sessions(request.user),
+        "may_end_sessions": review.may_end_sessions(request.user, row.user),
     }
-    return render(request, "review/flow.html", context, status=422 if reason.errors else 200)
+    return render(request, "review/flow.html", context, status=422 if reason or note else 200)
 
 
 def action(view: Callable[[SignedIn, Flow], HttpResponse | None]) -> Callable[..., HttpResponse]:
@@ -136,7 +139,7 @@ def _say(request: SignedIn, done: bool, words: str) -> None:
 def withdraw(request: SignedIn, row: Flow) -> HttpResponse | None:
     form = ReasonForm(request.POST, auto_id="withdraw-%s")
     if not form.is_valid():
-        return _flow_page(request, row, form)
+        return _flow_page(request, row, reason=form)
     done = review.withdraw(row, request.user.pk, form.cleaned_data["reason"])
     _say(request, done, _("Withdrawn. The person sees your reason."))
     return None
@@ -148,10 +151,13 @@ def remind(request: SignedIn, row: Flow) -> None:
 
 
 @action
-def take(request: SignedIn, row: Flow) -> None:
-    form = NoteForm(request.POST)
-    note = form.cleaned_data["note"] if form.is_valid() else request.POST.get("note", "")[:300]
-    _say(request, review.take(row, request.user.pk, note), _("You look after this request now."))
+def take(request: SignedIn, row: Flow) -> HttpResponse | None:
+    form = NoteForm(request.POST, auto_id="take-%s")
+    if not form.is_valid():
+        return _flow_page(request, row, note=form)
+    done = review.take(row, request.user.pk, form.cleaned_data["note"])
+    _say(request, done, _("You look after this request now."))
+    return None
 
 
 @action
@@ -163,7 +169,7 @@ def release(request: SignedIn, row: Flow) -> None:
 def end_sessions(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """A page that says what will be lost; its POST does it."""
     row = _flow(request, flow_id)
-    if not review.may_end_sessions(request.user):
+    if not review.may_end_sessions(request.user, row.user):
         raise Http404
     if request.method == "POST":
         count = review.end_sessions(row.user, request.user.pk)
@@ -172,7 +178,7 @@ def end_sessions(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     context = {
         "flow": row,
         "sessions": Session.objects.filter(user=row.user).count(),
-        "requests": Flow.objects.filter(user=row.user, state__in=OPEN).count(),
+        "requests": review.flows(request.user).filter(user=row.user, state__in=OPEN).count(),
     }
     return render(request, "review/end_sessions.html", context)
 
