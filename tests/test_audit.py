@@ -216,7 +216,7 @@ def test_no_row_can_be_changed(server: Server) -> None:
         entry.save()
     with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
         AuditEntry.objects.update(note="as it never was")
-    columns = ", ".join(field.column for field in AuditEntry._meta.fields)
+    columns = ", ".join(str(field.column) for field in AuditEntry._meta.fields)
     copy = f"INTO mrtr_web_auditentry ({columns}) SELECT {columns} FROM mrtr_web_auditentry"
     with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"INSERT OR REPLACE {copy}" if connection.vendor == "sqlite" else f"INSERT {copy}")
