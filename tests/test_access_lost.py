@@ -80,7 +80,8 @@ def test_nothing_goes_on_when_told(person: Person, server: Server, alice: User, 
         flow = Flow.objects.get()
         token = person.get("/accounts/profile/").reader.forms[0].data()["csrfmiddlewaretoken"]
         page = person.post(f"/flows/{flow.pk}/again/", {"csrfmiddlewaretoken": token, "leg": [str(flow.leg)]})
-        assert (page.state, words in page.text) == ("not_yet", True)
+        assert page.state in ("not_yet", "unsent")  # a leg that was about to depart was not sent
+        assert words in page.text
         assert len(calls(recorder)) == before
 
 
