@@ -5,6 +5,7 @@ Times are written on the database's clock (Now()), so that several processes agr
 
 import uuid
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -55,7 +56,7 @@ class Server(models.Model):
     url = models.URLField(max_length=500)
     private_networks = JSONText(default=list, blank=True)
     """CIDR blocks of private addresses that its name may lead to."""
-    capabilities = JSONText(default=list)
+    capabilities = JSONText(default=list, blank=True)
     roots = JSONText(default=list, blank=True)
     """Folders that people may name to this server: objects with uri and, if wanted, name."""
     silence_timeout = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
@@ -103,11 +104,22 @@ class Server(models.Model):
     def clean(self) -> None:
         if unknown := set(self.capabilities) - set(CAPABILITIES):
             raise ValidationError({"capabilities": _("Unknown: %s") % ", ".join(sorted(unknown))})
+        if _holds_userinfo(self.url):
+            raise ValidationError(
+                {"url": _("A name or password in an address is shown to all who see it: use headers.")}
+            )
         wrong = [root["uri"] for root in self.roots if roots.fault(root["uri"])]
         if wrong:
             message = _("Not a plain file address, such as file:///home/ada/photos: %s")
             raise ValidationError({"roots": message % ", ".join(wrong)})
         self.private_networks = [_network(text) for text in self.private_networks]
+
+
+def _holds_userinfo(url: str) -> bool:
+    try:
+        return "@" in urlsplit(url).netloc
+    except ValueError:
+        return False
 
 
 def _network(text: str) -> str:
@@ -127,7 +139,7 @@ class Listing(models.Model):
     What it says of itself is the one entry of a kind of its own.
     """
 
-    server = models.ForeignKey(Server, models.CASCADE, related_name="listings")
+    server = models.ForeignKey(Server, models.CASCADE, related_name="+")
     kind = models.CharField(max_length=12)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
     entries = JSONText(default=list)
