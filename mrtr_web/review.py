@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 
 from mrtr_web import ledger, sessions
 from mrtr_web.flow import Act, Event, State
-from mrtr_web.models import AuditEntry, Flow, Server
+from mrtr_web.models import AuditEntry, Flow, Server, Session
 
 PERMISSION = "mrtr_web.review_flow"
 
@@ -110,6 +110,14 @@ def may_switch(user: AbstractUser) -> bool:
 def may_end_sessions(user: AbstractUser, person: AbstractUser) -> bool:
     """Whether this user may end that person's sessions: those of superusers are for superusers."""
     return user.has_perm("mrtr_web.end_sessions") and (user.is_superuser or not person.is_superuser)
+
+
+def end_session(session: Session, by: int) -> None:
+    """End one session: its open requests expire, what it keeps is gone."""
+    with transaction.atomic():
+        if sessions.end_session(session.pk, by=by):
+            person = session.user.get_username() if session.user else ""
+            ledger.note_person(person, Act.SESSIONS_ENDED, by=by)
 
 
 def end_sessions(person: AbstractUser, by: int) -> int:

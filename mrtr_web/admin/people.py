@@ -1,42 +1,49 @@
-"""People and their sessions. Ending a session goes through sessions.end_session(), and so does deleting one here."""
+"""People and their sessions. Ending a session goes through the review desk's way out, and so does deleting one here."""
 
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.contrib import admin, messages
-from django.contrib.auth.admin import UserAdmin
-from django.contrib.auth.models import User
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.forms import UserChangeForm
+from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from mrtr_web import review, sessions
+from mrtr_web import review
+from mrtr_web.admin.guarded import DrawnForm, Guarded, is_super
 from mrtr_web.models import Session
 
 _POWERS = ("is_staff", "is_superuser", "groups", "user_permissions")
 
-admin.site.unregister(User)
+admin.site.unregister([User, Group])
+
+
+class PersonForm(DrawnForm, UserChangeForm):  # type: ignore[type-arg]
+    pass
 
 
 @admin.register(User)
-class PersonAdmin(UserAdmin):  # type: ignore[type-arg]
-    """Only superusers give powers, and change those who have them all."""
+class PersonAdmin(Guarded, UserAdmin):  # type: ignore[type-arg]
+    """Only superusers give powers, or change people with powers that one has not: who sets a password takes them."""
 
+    form = PersonForm
     actions = ("end_sessions",)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return () if _is_super(request) else _POWERS
+        return ("last_login", "date_joined", *(() if is_super(request) else _POWERS))
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return super().has_change_permission(request, obj) and (_is_super(request) or not _is_super_person(obj))
+        return super().has_change_permission(request, obj) and _is_within(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return super().has_delete_permission(request, obj) and (_is_super(request) or not _is_super_person(obj))
+        return super().has_delete_permission(request, obj) and _is_within(request, obj)
 
     def has_end_sessions_permission(self, request: HttpRequest) -> bool:
-        return _is_super(request) and super().has_change_permission(request)
+        return is_super(request) and super().has_change_permission(request)
 
     @admin.action(description=_("End their sessions"), permissions=["end_sessions"])
     def end_sessions(self, request: HttpRequest, queryset: Any) -> None:
@@ -47,7 +54,7 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]
         messages.success(request, f"{text} {_('Your own are left: sign out to end them.')}")
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
-        sessions.end_sessions_of(obj.pk, by=request.user.pk)
+        review.end_sessions(obj, by=request.user.pk or 0)
         super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
@@ -55,8 +62,21 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]
             self.delete_model(request, person)
 
 
+@admin.register(Group)
+class PeopleAdmin(Guarded, GroupAdmin):
+    """Permissions are powers; and with its last group, a server is everybody's."""
+
+    form = DrawnForm
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return () if is_super(request) else ("permissions",)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_delete_permission(request, obj) and is_super(request)
+
+
 @admin.register(Session)
-class SessionAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class SessionAdmin(Guarded):
     list_display = fields = ("user", "since", "seen_at", "expire_date", "ends_at")
     list_select_related = ("user",)
     search_fields = ("user__username",)
@@ -77,13 +97,13 @@ class SessionAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return session.ends_at - timedelta(seconds=settings.CONFIG.session_absolute)
 
     def delete_model(self, request: HttpRequest, obj: Session) -> None:
-        sessions.end_session(obj.pk, by=request.user.pk)
+        review.end_session(obj, by=request.user.pk or 0)
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
         if queryset.filter(pk=_own(request)).exists():
             raise PermissionDenied
-        for pk in list(queryset.values_list("pk", flat=True)):
-            sessions.end_session(pk, by=request.user.pk)
+        for session in queryset:
+            self.delete_model(request, session)
 
 
 def _own(request: HttpRequest) -> int | None:
@@ -91,9 +111,14 @@ def _own(request: HttpRequest) -> int | None:
     return visitor.session if visitor else None
 
 
-def _is_super(request: HttpRequest) -> bool:
-    return bool(getattr(request.user, "is_superuser", False))
+def _is_within(request: HttpRequest, person: User | None) -> bool:
+    """Whether whoever takes this person's place gains no power by it."""
+    user: Any = request.user
+    return is_super(request) or person is None or not person.is_superuser and _powers(person) <= _powers(user)
 
 
-def _is_super_person(person: User | None) -> bool:
-    return person is not None and person.is_superuser
+def _powers(person: User) -> set[tuple[int | None, int | None]]:
+    """Permissions, and the groups of who has any: at the review desk they say for which servers."""
+    in_person = {(None, pk) for pk in person.user_permissions.values_list("pk", flat=True)}
+    found = in_person | set(person.groups.values_list("pk", "permissions"))
+    return found if any(permission for _group, permission in found) else set()

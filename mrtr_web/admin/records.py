@@ -7,10 +7,17 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from mrtr_web import review
+from mrtr_web.admin.guarded import Guarded, is_super
 from mrtr_web.models import AuditEntry, Finding, Flow, Leg, Round
 
 
-class Records(admin.ModelAdmin):  # type: ignore[type-arg]
+def reviewed(found: QuerySet[Any], request: HttpRequest, of_server: str) -> QuerySet[Any]:
+    """Of these rows, those about servers that this person may review."""
+    user: Any = request.user
+    return found if is_super(request) else found.filter(**{f"{of_server}__in": review.servers(user).values("pk")})
+
+
+class Records(Guarded):
     """Nobody adds, changes or deletes these."""
 
     of_server: ClassVar[str]
@@ -28,11 +35,7 @@ class Records(admin.ModelAdmin):  # type: ignore[type-arg]
         return False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        found = super().get_queryset(request)
-        user: Any = request.user
-        if user.is_superuser:
-            return found
-        return found.filter(**{f"{self.of_server}__in": review.servers(user).values("pk")})
+        return reviewed(super().get_queryset(request), request, self.of_server)
 
 
 @admin.register(Flow)
