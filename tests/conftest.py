@@ -20,6 +20,8 @@ from mrtr_web.models import PRIVATE_NETWORKS, Server
 from tests.desk import point_to
 from tests.person import Person
 from tests.servers import BOUND, Recorder, serve
+from tests.staff import clerk as clerk
+from tests.staff import root as root
 from tests.window import browser as browser
 from tests.window import opened as opened
 

@@ -1,7 +1,6 @@
 """Django's admin: servers are registered and tested here, records are read, and no secret and no content is in it."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,47 +13,11 @@ from mrtr_web.models import AuditEntry, Finding, Flow, KeptMessages, Leg, Round,
 from tests.desk import desk, done
 from tests.person import Page, Person
 from tests.servers import Recorder
+from tests.staff import ADD, page_of, save, staff
 from tests.visitors import cookies_of
 
 CANARY = "c4n4ry-t0ken"
-ADD = "/admin/mrtr_web/server/add/"
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def staff(name: str, *permissions: str, **more: Any) -> User:
-    user = User.objects.create_user(name, password=f"{name}'s password", is_staff=True, **more)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    return user
-
-
-@pytest.fixture
-def root(app: str) -> Iterator[Person]:
-    """A superuser, signed in."""
-    staff("root", is_superuser=True)
-    with Person(app) as someone:
-        someone.sign_in("root")
-        yield someone
-
-
-@pytest.fixture
-def clerk(app: str) -> Iterator[Person]:
-    """Staff who may do everything with servers, and are no superuser."""
-    staff("clerk", "add_server", "change_server", "view_server", "delete_server")
-    with Person(app) as someone:
-        someone.sign_in("clerk")
-        yield someone
-
-
-def page_of(server: Server) -> str:
-    return f"/admin/mrtr_web/server/{server.pk}/change/"
-
-
-def save(person: Person, path: str, **values: str | list[str]) -> Page:
-    """Open a form of the admin and save it with these values."""
-    person.get(path)
-    (form,) = (form for form in person.page.reader.forms if any(c.name in ("name", "text") for c in form.controls))
-    data = form.data() | {key: [each] if isinstance(each, str) else each for key, each in values.items()}
-    return person.post(path, {key: each for key, each in data.items() if each != ["-"]})
 
 
 def ask_now(person: Person, server: Server) -> Page:
@@ -212,12 +175,12 @@ def test_messages_are_kept_only_where_there_is_a_key_ring(root: Person, server: 
 
 
 def test_tools_are_hidden_from_those_that_are_listed(root: Person, server: Server) -> None:
-    save(root, page_of(server), hidden_tools="later\nother")
+    save(root, page_of(server), hide_too="later\nother")
     assert Server.objects.get().hidden_tools == ["later", "other"]
     with desk(server, done()):
         ask_now(root, server)
-        save(root, page_of(server), hidden_tools=["ask"])
-    assert Server.objects.get().hidden_tools == ["ask"]
+        save(root, page_of(server), hidden_tools=['"ask"', '"other"'], hide_too="third")
+    assert Server.objects.get().hidden_tools == ["ask", "other", "third"]
 
 
 def test_a_server_with_requests_is_not_deleted_and_one_without_is(root: Person, alice: User, server: Server) -> None:

@@ -7,13 +7,14 @@ from django.utils.translation import gettext_lazy as _
 
 from mrtr_web import credentials, headerlines, keyring, registry
 from mrtr_web.admin.fields import SecretLines
+from mrtr_web.admin.guarded import DrawnForm
 from mrtr_web.models import CREDENTIAL_KINDS, CREDENTIAL_SOURCES, Server
 
 FIELDS = ("kind", "source", "reference", "token", "header_lines")
 OF_SUPERUSERS = ("source", "reference")
 
 
-class CredentialForm(forms.ModelForm):  # type: ignore[type-arg]
+class CredentialForm(DrawnForm):
     """given() is what is to be stored: None keeps what is there."""
 
     kind = forms.ChoiceField(label=_("Kind"), choices=CREDENTIAL_KINDS, required=False)
@@ -51,7 +52,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg]
                 self.fields[name].initial = value
 
     def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or self.cleaned_data
+        cleaned = super().clean()
         self._given: registry.Credential | None = None
         kind = cleaned.get("kind") or "none"
         if kind != "none":

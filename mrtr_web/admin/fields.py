@@ -24,6 +24,19 @@ class LinesField(forms.CharField):
         return bool((initial or []) != self.clean(data))
 
 
+class NamesField(forms.CharField):
+    """Exact names, one a line: commas and spaces are part of them."""
+
+    widget = forms.Textarea(attrs={"rows": 3, "class": "vLargeTextField"})
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(strip=False, **options)
+
+    def clean(self, value: Any) -> Any:
+        lines = (line.removesuffix("\r") for line in super().clean(value).split("\n"))
+        return [line for line in lines if line.strip()]
+
+
 class RootsField(forms.CharField):
     """Roots, one a line."""
 

@@ -1,5 +1,6 @@
 """The form of a server."""
 
+import json
 from typing import Any, ClassVar
 
 from django import forms
@@ -7,9 +8,9 @@ from django.core.exceptions import ValidationError
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from mrtr_web import keyring
+from mrtr_web import catalog, entries, keyring
 from mrtr_web.admin.credentialform import CredentialForm
-from mrtr_web.admin.fields import LinesField, RootsField
+from mrtr_web.admin.fields import LinesField, NamesField, RootsField
 from mrtr_web.models import CAPABILITIES, PRIVATE_NETWORKS, Server
 from mrtr_web.schema.text import clean_text, one_line
 
@@ -56,8 +57,16 @@ class ServerForm(CredentialForm):
         ),
         required=False,
     )
-    hidden_tools = LinesField(
-        label=_("Hidden tools"), help_text=_("Names of tools that people are not offered, one a line."), required=False
+    hidden_tools = forms.TypedMultipleChoiceField(
+        label=_("Hidden tools"),
+        help_text=_("People are not offered those that are ticked."),
+        coerce=json.loads,
+        empty_value=[],
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+    )
+    hide_too = NamesField(
+        label=_("Hide these tools, too"), help_text=_("Exact names of tools that are not in the list."), required=False
     )
     keep_messages = forms.BooleanField(
         label=_("Keep what the server asks for reviewers"),
@@ -83,25 +92,29 @@ class ServerForm(CredentialForm):
             "enabled": _("Whether people may use it. What is under way may finish when it is switched off."),
         }
 
+    looker = 0
+    """Whose listing of its tools is shown: the person's who looks at the form (CH-2)."""
+
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        if (listed := self._tools()) and "hidden_tools" in self.fields:
-            self.fields["hidden_tools"] = forms.MultipleChoiceField(
-                label=_("Hidden tools"),
-                help_text=_("People are not offered those that are ticked."),
-                choices=[(name, one_line(clean_text(name, 200))) for name in listed],
-                widget=forms.CheckboxSelectMultiple,
-                required=False,
-            )
+        if "hidden_tools" in self.fields:
+            choices = [(json.dumps(name), one_line(clean_text(name, 200))) for name in self._tools()]
+            self.fields["hidden_tools"].choices = choices  # type: ignore[attr-defined]
+            self.initial["hidden_tools"] = [json.dumps(name) for name in self.instance.hidden_tools]
 
     def _tools(self) -> list[str]:
-        """Names of its tools as they are listed for anybody, and of those that are hidden already."""
-        found = list(self.instance.hidden_tools)
-        rows = self.instance.listings.filter(kind="tools") if self.instance.pk else ()
-        for row in rows:
-            found += [entry.get("name") for entry in row.entries if isinstance(entry, dict)]
-        names = [name for name in found if isinstance(name, str) and name.isprintable()]
-        return list(dict.fromkeys(names)) if rows else []
+        """Names of its tools: of those that are hidden, and those that are listed."""
+        if self.instance.pk is None:
+            return []
+        catalog.attach(self.looker, self.instance)
+        listed = (entry.name for entry in entries.named(self.instance, "tools"))
+        return list(dict.fromkeys([*self.instance.hidden_tools, *listed]))
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if more := cleaned.get("hide_too"):
+            cleaned["hidden_tools"] = list(dict.fromkeys([*cleaned.get("hidden_tools", ()), *more]))
+        return cleaned
 
     def clean_keep_messages(self) -> bool:
         if (keep := bool(self.cleaned_data["keep_messages"])) and not keyring.is_set():

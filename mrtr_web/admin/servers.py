@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from django.utils.html import format_html_join
@@ -12,7 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from mrtr_web import catalog, credentials, entries, kept, ledger, probe
-from mrtr_web.admin import credentialform
+from mrtr_web.admin import credentialform, records
+from mrtr_web.admin.guarded import Guarded, is_super
 from mrtr_web.admin.importing import import_page
 from mrtr_web.admin.serverform import ServerForm
 from mrtr_web.flow import Act
@@ -25,7 +27,7 @@ _FIELDSETS: Any = [
     (_("Where it is"), {"fields": ("url", "private_networks", "silence_timeout", "total_timeout")}),
     (_("Credential"), {"fields": ("credential_status", *credentialform.FIELDS)}),
     (_("What it may ask"), {"fields": ("capabilities", "roots")}),
-    (_("Who and what"), {"fields": ("groups", "hidden_tools", "not_offered", "enabled", "keep_messages")}),
+    (_("Who and what"), {"fields": ("groups", "hidden_tools", "hide_too", "not_offered", "enabled", "keep_messages")}),
 ]
 _ASKED_ANEW = {"url", "private_networks", "capabilities", *credentialform.FIELDS}
 
@@ -38,12 +40,15 @@ class FindingInline(admin.TabularInline):  # type: ignore[type-arg]
     extra = 0
     can_delete = False
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return records.reviewed(super().get_queryset(request), request, "server")
+
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 
 @admin.register(Server)
-class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class ServerAdmin(Guarded):
     form = ServerForm
     list_display = ("name", "slug", "url", "enabled", "credential_status")
     search_fields = ("name", "slug", "url")
@@ -52,10 +57,10 @@ class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     inlines: ClassVar = [FindingInline]
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        if getattr(request.user, "is_superuser", False):
+        if is_super(request):
             return _FIELDSETS
         may_change = self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
-        hidden = set(credentialform.OF_SUPERUSERS if may_change else credentialform.FIELDS)
+        hidden = set(credentialform.OF_SUPERUSERS if may_change else ("hide_too", *credentialform.FIELDS))
         return [
             (title, {"fields": tuple(_shown(name) for name in options["fields"] if name not in hidden)})
             for title, options in _FIELDSETS
@@ -63,10 +68,13 @@ class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """What reaches this app's own surroundings is for superusers: private networks, variables and files."""
-        own = (
-            () if getattr(request.user, "is_superuser", False) else ("private_networks", *credentialform.OF_SUPERUSERS)
-        )
+        own = () if is_super(request) else ("private_networks", *credentialform.OF_SUPERUSERS)
         return (*self.readonly_fields, "listed_networks", *own)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        form: Any = super().get_form(request, obj, change, **options)
+        form.looker = request.user.pk
+        return form
 
     def get_urls(self) -> Any:
         view = self.admin_site.admin_view
@@ -78,6 +86,10 @@ class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     def save_model(self, request: HttpRequest, obj: Server, form: Any, change: bool) -> None:
         changed = [name for name in form.changed_data if name != "enabled" or not change]
+        if change and obj.private_networks and not is_super(request) and _is_moved(form):
+            obj.private_networks = []
+            changed.append("private_networks")
+            messages.warning(request, gettext("Its private networks were allowed for another address: taken away."))
         wanted, obj.enabled = obj.enabled, form.initial["enabled"] if change else obj.enabled
         if _ASKED_ANEW & set(changed):
             catalog.forget_listings(obj)
@@ -143,6 +155,11 @@ class ServerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         catalog.attach(0, server)
         told = [(clean_text(name, 200), clean_text(reason, 500)) for name, reason in entries.unusable(server)]
         return format_html_join("", "<p><strong>{}</strong>: {}</p>", told) or "-"
+
+
+def _is_moved(form: ServerForm) -> bool:
+    """Whether it is saved with another origin than it had."""
+    return credentials.origin_of(form.initial["url"]) != credentials.origin_of(form.instance.url)
 
 
 def _shown(name: str) -> str:
