@@ -72,7 +72,7 @@ class Entry:
     @property
     def fault(self) -> str | None:
         """Why it cannot be offered; None where it can."""
-        if "\0" in self.name or any("\ud800" <= character <= "\udfff" for character in self.name):
+        if "\0" in self.name:
             return _("Its name holds characters that no text may hold.")
         if len(quote(self.name)) > MAX_ADDRESS:
             return _("Its name is too long for a web address.")
@@ -131,7 +131,10 @@ def in_brief(server: Server) -> Iterator[Entry]:
 def unusable(server: Server) -> list[tuple[str, str]]:
     """What is listed and cannot be offered, for the server's staff: name and reason."""
     nameless = [
-        (_("Entry %(number)d of %(kind)s") % {"number": number, "kind": kind}, _("It has no name."))
+        (
+            _("Entry %(number)d of %(kind)s") % {"number": number, "kind": kind},
+            _("It cannot be read.") if raw is None else _("It has no name."),
+        )
         for kind in KEYS
         for number, raw in enumerate(_listed(server, kind), 1)
         if not _name(kind, raw)

@@ -24,7 +24,8 @@ MEANINGS: Mapping[str, str] = {
         "The answer was this HTTP status (300 to 499) without a JSON-RPC message, such as HT-404."
     ),
     "LIST-ENTRY": gettext_noop(
-        "A listing had an entry that is no object, has no name, or has a template that is none; it is hidden."
+        "A listing had an entry that cannot be read, is no object, has no name, or has a template that is none; "
+        "it is hidden."
     ),
     "LIST-SIZE": gettext_noop(
         "A listing had more than 1,000 entries of one kind; the others are not shown. A limit of ours."

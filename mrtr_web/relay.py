@@ -24,6 +24,7 @@ import anyio
 
 from mrtr_web import egress
 from mrtr_web.lifetimes import Lifetime, lifetime
+from mrtr_web.rawjson import MAX_ENTRIES as MAX_ENTRIES
 from mrtr_web.screen import Fault, Wire
 from mrtr_web.screen import Progress as Progress
 from mrtr_web.wire import REVISION as REVISION
@@ -38,8 +39,6 @@ LISTED = {
     "resources/templates/list": "resourceTemplates",
 }
 MAX_PAGES = 100
-MAX_ENTRIES = 1_000
-"""Of one listing that are kept; no page is asked for after it has more."""
 
 HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION = -32020, -32021, -32022
 INTERNAL_ERROR = -32603
@@ -86,7 +85,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The raw entries of a listing, whatever they are, and how long they serve."""
+    """The raw entries of a listing, whatever they are (None: one cannot be read), and how long they serve."""
 
     entries: list[Any]
     lifetime: Lifetime
@@ -295,7 +294,7 @@ class _Leg:
         self, method: str, params: Mapping[str, Any], input_schema: Mapping[str, Any] | None
     ) -> dict[str, Any]:
         """One exchange under a new id: the answer, with a result or an error in it."""
-        wire = Wire(f"r{uuid.uuid4().hex}", self.on_progress)
+        wire = Wire(f"r{uuid.uuid4().hex}", self.on_progress, is_listing=method in LISTED)
         try:
             message = compose(wire.request_id, method, params, self.capabilities, input_schema)
         except Unsendable:

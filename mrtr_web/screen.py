@@ -3,13 +3,13 @@
 The SDK would lose what a person must be told: it swallows the HTTP status, gives an SSE answer with a foreign
 id our own id, re-opens a broken stream with GET, reads JSON without a limit and puts bodies into its errors.
 So the Screen is the HTTP transport under it. It hands the SDK one clean JSON-RPC message: the result just as
-it came, or an empty error where there is none. What was found is kept in the Wire, of which relay.py makes a
-result or an exception. Nothing here raises for what a server does.
+it came (of a listing: without the entries that cannot be read), or an empty error where there is none. What was
+found is kept in the Wire, of which relay.py makes a result or an exception. Nothing here raises for what a server
+does.
 """
 
 import json
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,16 +17,11 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 import httpx2
-from pydantic_core import from_json
 
-from mrtr_web import egress
+from mrtr_web import egress, rawjson
 from mrtr_web.pace import MOST_PROGRESS
 
 REFUSALS = {401: "unauthorized", 403: "forbidden", 429: "too_many"}
-MAX_PARTS = 500_000
-"""Values of one message: each takes a hundred times more memory and time than its few bytes say."""
-_BETWEEN = (b",", b"[", b"{")
-_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 LONGEST_WAIT = 7 * 86400
 
 
@@ -50,10 +45,14 @@ class Fault:
 
 @dataclass(slots=True)
 class Wire:
-    """What happened to one request. `answer` is the final JSON-RPC message, result or error, as received."""
+    """What happened to one request. `answer` is the final JSON-RPC message, result or error, as received.
+
+    Entries of a listing that cannot be read are null in it.
+    """
 
     request_id: str
     on_progress: Callable[[Progress], None] | None = None
+    is_listing: bool = False
     sent: dict[str, Any] | None = None
     begun: bool = False
     status: int | None = None
@@ -143,14 +142,16 @@ class Screen(httpx2.AsyncBaseTransport):
         raise egress.Interrupted("cut")
 
     def _clean(self, raw: bytes) -> bytes | None:
-        return raw if self.wire.answer is not None and "result" in self.wire.answer else None
+        if self.wire.answer is None or "result" not in self.wire.answer:
+            return None
+        return json.dumps(self.wire.answer).encode() if self.wire.is_listing else raw
 
     def _take(self, raw: bytes) -> bool:
         """Take in one message; true for the final answer. Raises _Breach; egress.Interrupted where it is too big."""
-        if _parts(raw) > MAX_PARTS:
+        if rawjson.parts(raw) > rawjson.MAX_PARTS:
             raise egress.Interrupted("too_big")
         try:
-            message = _parsed(raw)
+            message = _parsed(raw, self.wire.is_listing)
         except _Breach:
             if _is_notification(raw):  # what nobody waits for ends no call
                 return False
@@ -186,17 +187,10 @@ class Screen(httpx2.AsyncBaseTransport):
         self.wire.on_progress(Progress(progress, known, text if isinstance(text, str) else None))
 
 
-def _parts(raw: bytes) -> int:
-    """How many values it has at most. Commas in texts are looked at only where there are so many that it matters."""
-    rough = sum(map(raw.count, _BETWEEN))
-    return rough if rough <= MAX_PARTS else sum(map(_TEXT.sub(b"", raw).count, _BETWEEN))
-
-
-def _parsed(raw: bytes) -> dict[str, Any]:
+def _parsed(raw: bytes, is_listing: bool) -> dict[str, Any]:
     try:
-        message = from_json(raw, allow_inf_nan=False)
-        json.dumps(message, allow_nan=False)
-    except ValueError:  # not JSON, nested too deeply, or half a surrogate pair
+        message = rawjson.read_listing(raw) if is_listing else rawjson.read(raw)
+    except ValueError:
         raise _Breach("HT-2") from None
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         raise _Breach("HT-2")

@@ -1,6 +1,7 @@
 """Listings: for whom they are kept and until when, and what each of their entries becomes."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -212,9 +213,37 @@ def test_malformed_entries_hide_only_themselves_and_are_findings(person: Person,
     with desk(server, listings=tools(*entries)):
         page = person.get(PAGE)
     assert "Good one" in page.text
-    told = [f"Entry {number} of tools: It has no name." for number in (1, 2, 3, 4)]
+    told = [f"Entry {number} of tools: It has no name." for number in (1, 3, 4)]
+    told.append("Entry 2 of tools: It cannot be read.")
     assert all(each in page.text for each in told)
     assert findings() == {"LIST-ENTRY": 1}
+
+
+@pages
+@pytest.mark.parametrize("odd", [float("inf"), "\ud800", json.loads("[" * 300 + "]" * 300)])
+def test_an_entry_that_cannot_be_read_hides_only_itself_and_is_a_finding(
+    person: Person, server: Server, alice: User, odd: Any
+) -> None:
+    alice.user_permissions.add(Permission.objects.get(codename="view_finding"))
+    bad = {"name": "bad", "inputSchema": {"type": "object", "properties": {"n": {"default": odd}}}}
+    with desk(server, done(), listings=tools(bad, {"name": "good", "title": "Good one"})):
+        page = person.get(PAGE)
+        assert "Entry 1 of tools: It cannot be read." in page.text
+        assert findings() == {"LIST-ENTRY": 1}
+        person.get(page.link("Good one"))
+        assert "All done." in person.press("Start").text
+
+
+@pages
+@pytest.mark.parametrize("key", ["minimum", "maximum", "multipleOf", "default", "maxLength", "minItems"])
+def test_a_number_that_is_as_long_as_can_be_read_ends_no_page(person: Person, server: Server, key: str) -> None:
+    huge = 10**4_299
+    kind = {"maxLength": "string", "minItems": "array"}.get(key, "integer")
+    field = {"type": kind, key: huge, "items": {"type": "string"}}
+    for negative in (field, field | {key: -huge}):
+        listed = {"name": "huge", "title": "Huge", "inputSchema": {"type": "object", "properties": {"n": negative}}}
+        with desk(server, listings=tools(listed)):
+            assert person.get(person.get(PAGE).link("Huge")).status == 200
 
 
 def twin(title: str, key: str) -> dict[str, Any]:

@@ -567,6 +567,14 @@ def test_texts_may_hold_as_many_commas_as_they_like(text: str) -> None:
     assert found.result["text"] == text
 
 
+def test_a_text_without_an_end_is_looked_through_once() -> None:
+    """T-35: to look from each of its 120,000 quotation marks to its end would hold up the whole process."""
+    began = time.monotonic()
+    with scripted(lambda post: raw_json("," * 500_001 + '"' + '\\"' * 120_000)) as (url, _):
+        assert repr(outcome(send(endpoint(url), call(), LIMITS))) == "Lost('too_big')"
+    assert time.monotonic() - began < BOUND
+
+
 def test_the_total_time_is_bounded_though_the_stream_stays_alive() -> None:
     """CA-1"""
     limits = Limits(connect=5, silence=5, total=0.4, max_bytes=1000)
@@ -853,6 +861,46 @@ def test_a_listing_without_end_is_read_until_there_is_more_than_is_kept() -> Non
     assert len(server.posts) == 2
 
 
+NO_ENTRIES = [
+    '{"name":"b","inputSchema":{"minimum":1e400}}',
+    '{"name":"b","inputSchema":{"maximum":%s}}' % ("9" * 4999),
+    '{"name":"b","title":"\\ud800"}',
+    '{"name":"b","x":%s}' % ("[" * 50_000 + "]" * 50_000),
+    '{"name":"b","x":%s}' % ('{"a":' * 197 + "[]" + "}" * 197),
+    '{"name":"b","x":NaN}',
+    '{"name":b}',
+    "{]",
+    "-1e400",
+    '"\\udfff ,]"',
+]
+
+
+@pytest.mark.parametrize("entry", NO_ENTRIES, ids=range(len(NO_ENTRIES)))
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_entry_of_a_listing_that_cannot_be_read_hides_only_itself(entry: str, stream: bool) -> None:
+    """HT-2, LIST-ENTRY"""
+
+    def step(post: Post) -> Answer:
+        good = '{"name":"good","title":"[a, {b]\\""}'
+        text = f'{{"jsonrpc":"2.0","id":"{post.id}","result":{{"tools":[{good} , {entry},{good},{entry} ],"ttlMs":5}}}}'
+        return events(prefix=f"data: {text}\n\n") if stream else raw_json(text)
+
+    with scripted(step) as (url, _):
+        found = run(listing(endpoint(url), LIMITS, "tools/list"))
+    good = {"name": "good", "title": '[a, {b]"'}
+    assert found.entries == [good, None, good, None]
+
+
+def test_a_listing_of_any_number_of_entries_that_cannot_be_read_takes_little_time() -> None:
+    def step(post: Post) -> Answer:
+        entries = "1e400," * 300_000
+        return raw_json(f'{{"jsonrpc":"2.0","id":"{post.id}","result":{{"tools":[1,{entries}2]}}}}')
+
+    with scripted(step) as (url, _):
+        found = run(listing(endpoint(url), LIMITS, "tools/list"))
+    assert found.entries == [1] + [None] * 1000
+
+
 def counting(post: Post) -> Answer:
     return result(post, {"tools": [], "nextCursor": str(int(post.params.get("cursor", "0")) + 1)})
 
@@ -864,6 +912,9 @@ LISTINGS: list[tuple[str, Server, int]] = [
     ("Broken('PG-1')", lambda post: result(post, {"tools": {}}), 1),
     ("Broken('MR-11')", lambda post: result(post, {"resultType": "input_required", "requestState": "x"}), 1),
     ("Refused('-32601')", lambda post: error(post, -32601, status=404), 1),
+    ("Broken('HT-2')", lambda post: raw_json(f'{{"jsonrpc":"2.0","id":"{post.id}","result":{{"tools":[1,2,'), 1),
+    ("Broken('HT-2')", lambda post: raw_json(f'{{"jsonrpc":"2.0","id":"{post.id}","result":{{"tools":[1,]}}}}'), 1),
+    ("Broken('HT-2')", lambda post: result(post, {"tools": [], "nextCursor": "\ud800"}), 1),
     (
         "Lost('too_big')",
         lambda post: result(post, {"tools": [{"a": "x" * 800_000}], "nextCursor": post.id}),
