@@ -20,6 +20,8 @@ from mrtr_web.models import Server
 MAX_FILE = 64 * 1024
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _OWN = frozenset(("SECRET_KEY", "SECRET_KEY_FALLBACKS", "DATABASE_URL", "REDIS_URL"))
+_OWN_PREFIXES = ("MRTR_", "PG", "DJANGO_")
+"""Of variables that this app, its framework and its database's client read."""
 _PORTS = {"https": 443, "http": 80}
 
 
@@ -82,7 +84,7 @@ def fault(source: str, ref: str) -> str:
     if source == "env":
         if not _VARIABLE.match(ref):
             return _("This is not the name of an environment variable.")
-        if ref.upper() in _OWN or ref.upper().startswith("MRTR_"):
+        if ref.upper() in _OWN or ref.upper().startswith(_OWN_PREFIXES):
             return _("This variable holds a secret of this app itself, which is never sent to a server.")
         return ""
     return "" if _path(ref) else _("This is not the name of a file inside the directory of MRTR_CREDENTIAL_DIR.")

@@ -27,7 +27,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What became of an entry: registered, changed, not_supported or skipped; and what is to be said of it."""
+    """What became of an entry: registered, changed, unchanged, not_supported or skipped; and what is to be said."""
 
     name: str
     outcome: str
@@ -36,7 +36,12 @@ class Row:
 
     @property
     def word(self) -> str:
-        words = {"registered": _("registered"), "changed": _("changed"), "not_supported": _("not supported")}
+        words = {
+            "registered": _("registered"),
+            "changed": _("changed"),
+            "unchanged": _("as it was"),
+            "not_supported": _("not supported"),
+        }
         return words.get(self.outcome, _("skipped"))
 
 
@@ -54,9 +59,10 @@ def _row(name: str, value: Any, options: Options, taken: set[str]) -> Row:
     shown = one_line(clean_text(name, 100))
     try:
         entry = mcpjson.entry(shown, value, _variable)
-        server = _server(entry.name, taken)
+        server = _server(entry, taken)
         taken.add(server.slug)
-        return _stored(server, entry, options)
+        with transaction.atomic():
+            return _stored(server, entry, options)
     except mcpjson.Unsupported as error:
         return Row(shown, "not_supported", notes=(str(error),))
     except ValidationError as error:
@@ -74,19 +80,22 @@ def _variable(name: str) -> str | None:
     return os.environ.get(name)
 
 
-def _server(name: str, taken: Collection[str]) -> Server:
-    """The server of this name that an earlier import made, or a new one with a slug of its own."""
-    base = slugify(name)[:44].strip("-") or "server"
+def _server(entry: mcpjson.Entry, taken: Collection[str]) -> Server:
+    """The server of this name, or of this slug at the same origin; else a new one with a slug of its own."""
+    base = slugify(entry.name)[:44].strip("-") or "server"
     numbered = re.compile(rf"{re.escape(base)}(-\d+)?\Z")
     free = Server.objects.exclude(slug__in=taken)
-    named = [each for each in free.filter(name=name).order_by("pk") if numbered.match(each.slug)]
+    named = [each for each in free.filter(name=entry.name).order_by("pk") if numbered.match(each.slug)]
     if named:
         return named[0]
-    slug, number = base, 1
-    while slug in taken:
+    same = free.filter(slug=base).first()
+    if same is not None and credentials.origin_of(same.url) == credentials.origin_of(entry.url):
+        return same
+    slug, number, known = base, 1, {*taken, *Server.objects.values_list("slug", flat=True)}
+    while slug in known:
         number += 1
         slug = f"{base}-{number}"
-    return free.filter(slug=slug).first() or Server(slug=slug, name=name, capabilities=["elicitation"])
+    return Server(slug=slug, name=entry.name, capabilities=["elicitation"])
 
 
 def _stored(server: Server, entry: mcpjson.Entry, options: Options) -> Row:
@@ -100,7 +109,8 @@ def _stored(server: Server, entry: mcpjson.Entry, options: Options) -> Row:
         ledger.switch(server, on=False, by=options.by)
         server.enabled = False
     notes = [*_notes(server, entry, stored), *join(server, options.groups)]
-    return Row(entry.name, "registered" if stored.is_new else "changed", server.slug, tuple(notes))
+    outcome = "registered" if stored.is_new else "changed" if stored.changed or stored.dropped else "unchanged"
+    return Row(entry.name, outcome, server.slug, tuple(notes))
 
 
 def _credential(entry: mcpjson.Entry) -> registry.Credential | None:
@@ -131,9 +141,12 @@ def doubts(server: Server) -> Iterable[str]:
 
 
 def join(server: Server, groups: Iterable[str] | None) -> Iterable[str]:
-    """Give a server to these groups; None leaves it as it is. Says which groups are new."""
+    """Give a server to these groups; None leaves it as it is. Says which groups are new. Raises ValidationError."""
     if groups is None:
         return []
+    for name in groups:
+        registry.check_text(name)
+        Group(name=name).clean_fields()
     found = {name: Group.objects.get_or_create(name=name) for name in groups}
     server.groups.set(group for group, _made in found.values())
     new = [name for name, (_group, made) in found.items() if made]

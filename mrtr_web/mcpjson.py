@@ -12,6 +12,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from mrtr_web.schema.jsontext import is_whole_text
+
 ADDRESSES = ("url", "serverUrl", "httpUrl")
 HTTP = (None, "http", "streamable-http", "streamableHttp", "streamable_http")
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
@@ -56,8 +58,8 @@ def read(text: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         message = _("Line %d is not plain JSON. Comments and commas before a closing bracket are not allowed.")
         raise Unreadable(message % error.lineno) from None
-    except RecursionError:
-        raise Unreadable(_("It is nested too deeply.")) from None
+    except (RecursionError, ValueError):  # also a number of thousands of digits
+        raise Unreadable(_("It is nested too deeply, or has numbers that are too long.")) from None
     for key in ("mcpServers", "servers"):
         if isinstance(whole, dict) and isinstance(whole.get(key), dict):
             return dict(whole[key])
@@ -75,14 +77,14 @@ def entry(name: str, value: Any, lookup: Lookup) -> Entry:
     """What an entry asks to be registered. Raises Unsupported, Malformed."""
     if not isinstance(value, dict):
         raise Malformed(_("It is not an object."))
-    url = _address(value)
-    missing: list[str] = []
-    address = _expanded(url, lookup, missing)
-    if missing:
-        raise Malformed(_("Its address needs a variable that is not set: %s") % ", ".join(missing))
+    address = _address(value)
+    if _PLACEHOLDER.search(address):  # what is filled in there would stand in clear
+        raise Malformed(_("Its address has a placeholder. Write out the address; a secret belongs into a header."))
     headers = value.get("headers", {})
     if not isinstance(headers, dict) or not all(isinstance(each, str) for each in headers.values()):
         raise Malformed(_("Its headers are not texts by name."))
+    if not all(is_whole_text(text) and "\0" not in text for text in (address, *headers, *headers.values())):
+        raise Malformed(_("It has characters that no text may hold."))
     is_on = value.get("disabled") is not True and value.get("enabled") is not False
     return _with_credential(Entry(name, address, is_on), headers, lookup)
 

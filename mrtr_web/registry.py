@@ -3,11 +3,14 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.translation import gettext as _
 
-from mrtr_web import catalog, credentials, ledger
+from mrtr_web import catalog, credentials, headerlines, ledger
 from mrtr_web.flow import Act
 from mrtr_web.models import Server
+from mrtr_web.schema.jsontext import is_whole_text
 
 _ASKED_ANEW = {"url", "private_networks", "capabilities", "credential"}
 """After a change of these the server may offer something else."""
@@ -37,14 +40,16 @@ def store(server: Server, values: dict[str, Any], credential: Credential | None,
     Raises ValidationError, headerlines.Malformed, keyring.NoKeys: then nothing was written.
     """
     is_new = server.pk is None
-    changed = [name for name, value in values.items() if is_new or getattr(server, name) != value]
-    changed += ["credential"] if credential else []
+    check_text(*(value for value in values.values() if isinstance(value, str)))
+    before = {name: None if is_new else getattr(server, name) for name in values}
     for name, value in values.items():
         setattr(server, name, value)
     with transaction.atomic():
+        server.full_clean()
+        changed = [name for name in values if is_new or getattr(server, name) != before[name]]
+        changed += ["credential"] if credential and not _is_held(server, credential) else []
         if _ASKED_ANEW & set(changed):
             catalog.forget_listings(server)
-        server.full_clean()
         server.save()
         dropped = settle(server, credential)
         server.save()
@@ -52,6 +57,22 @@ def store(server: Server, values: dict[str, Any], credential: Credential | None,
             event = Act.SERVER_ADDED if is_new else Act.SERVER_CHANGED
             ledger.note_server(server, event, by=by, note=", ".join(changed))
     return Stored(is_new, tuple(changed), dropped)
+
+
+def check_text(*texts: str) -> None:
+    """Raises ValidationError for characters that no database takes; forms refuse them before."""
+    if not all("\0" not in text and is_whole_text(text) for text in texts):
+        raise ValidationError(_("It has characters that no text may hold."))
+
+
+def _is_held(server: Server, credential: Credential) -> bool:
+    """Whether the server has this credential already, for where it is now."""
+    kind, source, ref = server.credential_kind, server.credential_source, server.credential_ref
+    if (kind, source, ref) != (credential.kind, credential.source, credential.ref):
+        return False
+    if credential.source != "form":
+        return server.credential_origin == credentials.origin_of(server.url)
+    return credentials.headers(server) == headerlines.read(kind, credential.text)
 
 
 def settle(server: Server, credential: Credential | None) -> bool:

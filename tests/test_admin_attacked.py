@@ -19,7 +19,7 @@ from tests.staff import ADD, at, drawn, page_of, save, staff
 from tests.visitors import cookies_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ODD = ["pay\u202eoops", "a,b", " x ", "two\nlines", "half\ud800"]
+ODD = ["pay\u202eoops", "a,b", " x ", "two\nlines"]
 MEANWHILE = "Nothing was saved: somebody has changed this since you opened the page."
 
 
@@ -49,7 +49,7 @@ def test_hidden_tools_stay_hidden_whatever_their_names_are(root: Person, server:
 def test_tools_of_any_name_can_be_hidden(root: Person, server: Server) -> None:
     offers.store(server, tools=[offers.tool(name) for name in ("ok", *ODD)])
     listed = [c for form in root.get(page_of(server)).reader.forms for c in form.controls if c.name == "hidden_tools"]
-    assert [control.label for control in listed] == ["ok", "pay\ufffdoops", "a,b", "x", "two lines", "half\ufffd"]
+    assert [control.label for control in listed] == ["ok", "pay\ufffdoops", "a,b", "x", "two lines"]
     save(root, page_of(server), hidden_tools=[control.value for control in listed[1:]], hide_too="later, too\n  y")
     assert Server.objects.get().hidden_tools == [*ODD, "later, too", "  y"]
     assert 'name="hide_too"' in root.get(page_of(server)).response.text

@@ -104,18 +104,17 @@ def test_a_resource_is_found_by_exact_name_before_any_match(server: Server) -> N
     assert operations.resource(found, "docs://other").name == "{+any}"
 
 
-@pytest.mark.parametrize("character", ["\0", "\ud800"])
-def test_what_no_database_can_store_is_hidden_with_a_reason(server: Server, character: str) -> None:
-    name = f"a{character}b"
+def test_what_no_database_can_store_is_hidden_with_a_reason(server: Server) -> None:
+    name = "a\0b"
     found = offering(
         server,
         tools=[{"name": name}, {"name": "good"}],
         prompts=[{"name": name}],
-        templates=[{"uriTemplate": f"a://{character}{{x}}"}],
+        templates=[{"uriTemplate": "a://\0{x}"}],
     )
     assert [[each.name for each in kind] for kind in found.values()] == [["good"], [], []]
     assert [operations.find(server, kind, name) for kind in ("tools", "prompts")] == [None, None]
-    assert [hidden for hidden, _ in entries.unusable(server)] == [name, name, f"a://{character}{{x}}"]
+    assert [hidden for hidden, _ in entries.unusable(server)] == [name, name, "a://\0{x}"]
     assert entries.broken_rules(server, entries.KEYS) == []
 
 

@@ -154,7 +154,7 @@ def test_a_second_import_changes_the_same_servers() -> None:
     turned["mcpServers"] = dict(reversed(turned["mcpServers"].items()))
     again = imported(json.dumps(turned))
     assert {name: row.slug for name, row in again.items()} == first
-    assert {row.outcome for row in again.values()} == {"changed", "not_supported", "skipped"}
+    assert {row.outcome for row in again.values()} == {"unchanged", "not_supported", "skipped"}
     docs = Server.objects.get(slug="docs")
     assert (docs.name, docs.enabled, Server.objects.count()) == ("Our papers", False, 8)
 
@@ -184,6 +184,8 @@ def test_groups_and_private_networks_are_given_to_all() -> None:
     assert {len(server.private_networks) for server in Server.objects.all()} == {6}
 
 
+PLACEHOLDER = "Its address has a placeholder. Write out the address; a secret belongs into a header."
+CHARACTERS = "It has characters that no text may hold."
 MALFORMED = [
     ({}, "It has no address (url)."),
     ({"url": 5}, "It has no address (url)."),
@@ -191,7 +193,11 @@ MALFORMED = [
     ({"url": "https://a.example", "headers": {"x": 5}}, "Its headers are not texts by name."),
     ({"url": "https://a.example", "headers": {"Host": "s3cret"}}, "The header of line 1 is set by this app itself."),
     ({"url": "https://a.example", "headers": {"A": "s3cret\nB: x"}}, "A header has a line break in it."),
-    ({"url": "https://${NOWHERE}.example"}, "Its address needs a variable that is not set: NOWHERE"),
+    ({"url": "https://a.example/?key=${HOME}"}, PLACEHOLDER),
+    ({"url": "https://a.example/${NOWHERE:-mcp}"}, PLACEHOLDER),
+    ({"url": "https://a.example/\ud800"}, CHARACTERS),
+    ({"url": "https://a.example/\0"}, CHARACTERS),
+    ({"url": "https://a.example", "headers": {"A": "\ud800"}}, CHARACTERS),
 ]
 
 
@@ -206,11 +212,32 @@ def test_an_entry_that_is_no_object_is_skipped() -> None:
     assert imported('{"servers": {"a": 5, "b": null}}')["a"].notes == ("It is not an object.",)
 
 
-def test_placeholders_may_have_defaults_and_stand_in_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REGION", "eu")
-    assert one(url="https://${REGION}.example/${PLACE:-mcp}", headers={"A": "${NOWHERE:-b}"}).outcome == "registered"
-    found = Server.objects.get()
-    assert (found.url, credentials.headers(found)) == ("https://eu.example/mcp", {"A": "b"})
+def test_placeholders_of_headers_may_have_defaults() -> None:
+    assert one(url="https://a.example/mcp", headers={"A": "${NOWHERE:-b}"}).outcome == "registered"
+    assert credentials.headers(Server.objects.get()) == {"A": "b"}
+
+
+def test_a_server_of_another_origin_keeps_its_slug_and_its_address() -> None:
+    Server.objects.create(slug="github", name="Our own forge", url="https://forge.example/mcp")
+    row = imported(json.dumps({"mcpServers": {"GitHub": {"url": "https://api.github.example/mcp"}}}))["GitHub"]
+    assert (row.outcome, row.slug) == ("registered", "github-2")
+    assert Server.objects.get(slug="github").url == "https://forge.example/mcp"
+
+
+def test_a_second_import_of_the_same_changes_nothing() -> None:
+    entry = {"url": "https://a.example/mcp", "headers": {"Authorization": "Bearer t0ken"}}
+    assert one(**entry).outcome == "registered"
+    before = AuditEntry.objects.count()
+    assert (one(**entry).outcome, AuditEntry.objects.count()) == ("unchanged", before)
+
+
+def test_an_entry_that_cannot_be_stored_leaves_the_others() -> None:
+    """A number of 5,000 digits ends the file, a name that is too long its entry."""
+    with pytest.raises(mcpjson.Unreadable, match="numbers that are too long"):
+        imported('{"mcpServers": {"a": {"url": "https://a.example", "x": ' + "9" * 5000 + "}}}")
+    rows = importing.run('{"mcpServers": {"a": {"url": "https://a.example"}}}', importing.Options(groups=("g" * 400,)))
+    assert [row.outcome for row in rows] == ["skipped"]
+    assert not Server.objects.exists()
 
 
 @pytest.mark.parametrize(
