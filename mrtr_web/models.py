@@ -20,6 +20,13 @@ from mrtr_web.flow import OPEN, State
 
 CAPABILITIES = ("elicitation", "sampling", "roots")
 """What may be declared to a server."""
+
+
+def asks_by_form() -> list[str]:
+    """What a server may ask unless an admin says otherwise."""
+    return ["elicitation"]
+
+
 PRIVATE_NETWORKS = networks.PRIVATE
 CREDENTIAL_KINDS = [("none", _("None")), ("bearer", _("Bearer token")), ("headers", _("Headers"))]
 CREDENTIAL_SOURCES = [("form", _("Typed in here")), ("env", _("Environment variable")), ("file", _("File"))]
@@ -56,7 +63,7 @@ class Server(models.Model):
     url = models.URLField(max_length=500)
     private_networks = JSONText(default=list, blank=True)
     """CIDR blocks of private addresses that its name may lead to."""
-    capabilities = JSONText(default=list, blank=True)
+    capabilities = JSONText(default=asks_by_form, blank=True)
     roots = JSONText(default=list, blank=True)
     """Folders that people may name to this server: objects with uri and, if wanted, name."""
     silence_timeout = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
@@ -104,6 +111,8 @@ class Server(models.Model):
     def clean(self) -> None:
         if unknown := set(self.capabilities) - set(CAPABILITIES):
             raise ValidationError({"capabilities": _("Unknown: %s") % ", ".join(sorted(unknown))})
+        if not self.url.lower().startswith(("http:", "https:")):
+            raise ValidationError({"url": _("An address of an MCP server begins with https:// or http://.")})
         if _holds_userinfo(self.url):
             raise ValidationError(
                 {"url": _("A name or password in an address is shown to all who see it: use headers.")}

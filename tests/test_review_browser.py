@@ -131,6 +131,21 @@ def moved_elsewhere(hers: Watched, rita: Page) -> None:
         expect(hers.page.locator("main[data-flow-state]")).to_be_visible()
 
 
+def test_a_person_whose_sessions_are_ended_is_told_on_the_open_page(
+    opened: Opener, server: Server, alice: User
+) -> None:
+    with desk(server, asks(), done()):
+        hers, rita = two(opened, server, alice)
+        page = begin(hers)
+        page.get_by_label("Name").fill("half ty")
+        end_sessions_of(alice.pk)
+        page.evaluate("document.querySelector('main').dispatchEvent(new Event('flow-look'))")
+        expect(page.locator("[data-left]")).to_be_visible()
+        expect(page.locator("[data-left]")).to_be_in_viewport()
+        expect(page.get_by_label("Name")).to_have_value("half ty")
+        assert rita.trouble == []
+
+
 def test_a_reason_that_is_being_typed_outlives_the_session(opened: Opener, server: Server, alice: User) -> None:
     with desk(server, asks(), asks("s2"), done()):
         hers, rita = two(opened, server, alice)

@@ -55,11 +55,19 @@ async function compare(main, enhance) {
   const typed = main.querySelector("[data-moved-on]");
   if (found?.gone && typed) tellMoved(typed);
   const left = found && (found.gone || found.path !== location.pathname); // signed out
-  if (left) return typed || location.reload() || true;
+  if (left) return leave(main, typed);
   note(main, fresh);
   if (!fresh || kindOf(fresh) === kindOf(main)) return false;
   if (typed) tellMoved(typed, found.page);
   else swap(main, found.page, enhance);
+  return true;
+}
+
+// Signed out, or the request is gone.
+function leave(main, typed) {
+  const notice = main.querySelector("[data-left]");
+  if (!typed) location.reload();
+  else if (notice && typed.hidden) notice.hidden = false;
   return true;
 }
 
