@@ -18,7 +18,7 @@ def overview(servers: QuerySet[Server]) -> QuerySet[Server]:
     """The servers, each with how many rules it was seen to break, how often, and when last."""
     return servers.annotate(
         rules=Count("findings"), times=Sum("findings__count", default=0), last=Max("findings__last_at")
-    )
+    ).order_by("name")
 
 
 def rows(server: Server) -> list[tuple[Finding, findings.Rule]]:

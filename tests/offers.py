@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 
 from mrtr_web.lifetimes import Lifetime
@@ -18,7 +19,8 @@ def store(server: Server, owner: User | None = None, /, **offers: list[Any]) -> 
     discovery = {"supportedVersions": ["2026-07-28"], "capabilities": capabilities}
     asked, lifetime = timezone.now() - timedelta(hours=1), Lifetime(24 * 3600, private=owner is not None)
     for kind, entries in {DISCOVERY: [discovery], **offers}.items():
-        keep(server, owner.pk if owner else 0, kind, Listed(entries, lifetime), asked)
+        with transaction.atomic():
+            keep(server, owner.pk if owner else 0, kind, Listed(entries, lifetime), asked)
 
 
 def tool(name: str, title: str = "", description: str = "", **hints: bool) -> dict[str, Any]:

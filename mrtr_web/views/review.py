@@ -191,7 +191,7 @@ def servers(request: SignedIn) -> HttpResponse:
 
 def _servers_page(request: SignedIn, refused: dict[str, forms.Form] | None = None) -> HttpResponse:
     open_here = Count("flows", filter=Q(flows__state__in=OPEN))
-    rows = review.servers(request.user).annotate(open=open_here)
+    rows = review.servers(request.user).annotate(open=open_here).order_by("name")
     forms_of = refused or {}
     context = {
         "rows": [(row, forms_of.get(row.slug) or ReasonForm(auto_id=f"{row.slug}-%s")) for row in rows],
