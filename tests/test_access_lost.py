@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.db import transaction
 from pytest_django import Settings
 
 from mrtr_web import ledger
@@ -47,7 +48,9 @@ def move_away(server: Server, user: User) -> None:
 
 
 def delete(server: Server, user: User) -> None:
-    server.delete()
+    with transaction.atomic():  # flows first, as legs lock them
+        list(Flow.objects.select_for_update().filter(server=server))
+        server.delete()
 
 
 def assert_no_more_calls(recorder: Recorder) -> None:
