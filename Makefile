@@ -15,11 +15,11 @@ test: $(VENV)/.test
 	@sh .ci/chromium.sh
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-# The same tests on PostgreSQL; the database itself need not exist, a test database is made beside it.
+# The same tests on PostgreSQL, but for those of pages in a browser, to which the database is all one; the database
+# itself need not exist, a test database is made beside it.
 test-postgres: export DATABASE_URL ?= postgresql://postgres@127.0.0.1:5432/mrtr
 test-postgres: $(VENV)/.test
-	@sh .ci/chromium.sh
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not browser" $(ARGS)
 
 # The official suite against the client (by the wizard, and by a browser through the pages) and the demo server; and
 # the pages against a server that is not built on the official SDK.

@@ -88,9 +88,18 @@ def test_nothing_goes_on_when_told(person: Person, server: Server, alice: User, 
         assert len(calls(recorder)) == before
 
 
+def _until_it_pauses(seconds: float) -> None:
+    """Until the next leg is that far away: none is about to depart."""
+    end = time.monotonic() + BOUND
+    while 0.25 * 2 ** (Flow.objects.get(state_only__gte=1).state_only - 2) < seconds:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
 def test_a_flow_that_no_longer_goes_on_by_itself_says_so(person: Person, server: Server) -> None:
     with desk(server, required(None, "wait")) as recorder:
         path = begin(person).path
+        _until_it_pauses(2)
         Server.objects.update(enabled=False)
         assert_no_more_calls(recorder)
         assert "We have stopped asking by ourselves" in person.get(path).text
