@@ -22,8 +22,9 @@ from mrtr_web import urls as urls  # loaded before the first requests, which com
 from mrtr_web.live import hub
 from mrtr_web.logs import guard_server_logs
 from mrtr_web.middleware import PAGE_HEADERS
-from mrtr_web.runner import runner, threaded
+from mrtr_web.runner import runner
 from mrtr_web.sessions import SessionStore
+from mrtr_web.threads import threaded
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

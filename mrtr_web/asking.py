@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mrtr_web import listings, relay
+from mrtr_web import admission, listings, relay
 from mrtr_web.lifetimes import lifetime
 from mrtr_web.models import Server
 
@@ -16,7 +16,8 @@ class Question:
     """What to ask one server, which is attached: for those of these kinds that are stale."""
 
     server: Server
-    target: relay.Endpoint
+    user: int
+    """Who asks; nobody where it is 0."""
     limits: relay.Limits
     capabilities: dict[str, Any]
     kinds: Collection[str]
@@ -41,26 +42,35 @@ async def ask(questions: Iterable[Question], seconds: float) -> list[Answers]:
 
 
 async def _ask(question: Question, end: float) -> Answers:
-    """One after the other; where the server does not answer at all, the rest is left out."""
-    answers, server = Answers(), question.server
-    discovered = server.discovered if listings.is_fresh(server, listings.DISCOVERY) else None
+    answers = Answers()
+
+    async def attempt(target: relay.Endpoint) -> None:
+        await _ask_all(question, target, answers, end)
+
     try:
-        if discovered is None:
-            bounds = question.within(end)
-            discovered = await relay.discover(question.target, bounds, capabilities=question.capabilities)
-            answers.found[listings.DISCOVERY] = relay.Listed([discovered], lifetime(discovered))
-        for kind in listings.declared(discovered):
-            if kind in question.kinds and not listings.is_fresh(server, kind):
-                await _ask_kind(question, kind, answers, end)
+        await admission.admitted(question.server, question.user, attempt)
     except relay.RelayError as error:
         answers.error = error
     return answers
 
 
-async def _ask_kind(question: Question, kind: str, answers: Answers, end: float) -> None:
+async def _ask_all(question: Question, target: relay.Endpoint, answers: Answers, end: float) -> None:
+    """One after the other; where the server does not answer at all, the rest is left out."""
+    server = question.server
+    discovered = server.discovered if listings.is_fresh(server, listings.DISCOVERY) else None
+    if discovered is None:
+        bounds = question.within(end)
+        discovered = await relay.discover(target, bounds, capabilities=question.capabilities)
+        answers.found[listings.DISCOVERY] = relay.Listed([discovered], lifetime(discovered))
+    for kind in listings.declared(discovered):
+        if kind in question.kinds and not listings.is_fresh(server, kind):
+            await _ask_kind(question, target, kind, answers, end)
+
+
+async def _ask_kind(question: Question, target: relay.Endpoint, kind: str, answers: Answers, end: float) -> None:
     """A listing that is wrong in itself hides only itself."""
     bounds, method = question.within(end), listings.METHODS[kind]
     try:
-        answers.found[kind] = await relay.listing(question.target, bounds, method, capabilities=question.capabilities)
+        answers.found[kind] = await relay.listing(target, bounds, method, capabilities=question.capabilities)
     except (relay.Refused, relay.Broken) as error:
         answers.error = answers.error or error

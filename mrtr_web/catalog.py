@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from mrtr_web import credentials, entries, ledger, listings, operations, relay
+from mrtr_web import entries, ledger, listings, operations, relay
 from mrtr_web.asking import Answers, Question, ask
 from mrtr_web.models import Flow, Listing, Server
 
@@ -24,6 +24,8 @@ LOOK_SECONDS = 5.0
 """And so long for servers that they only search."""
 ASKED_BY = ("url", "capabilities", "credential_kind", "credential_source", "credential_ref", "credential_sealed")
 """What of a server decides what it answers."""
+CONNECTS = frozenset({"unauthorized", "forbidden", "credential"})
+"""Troubles that a person ends by signing in, or by giving a token, where each has their own."""
 Object = dict[str, Any]
 
 
@@ -46,11 +48,6 @@ def barred(user: int, server: int, url: str) -> str | None:
     if not may_use(user, server):
         return "switched_off"
     return None if Server.objects.filter(pk=server, url=url).exists() else "moved"
-
-
-def endpoint(server: Server) -> relay.Endpoint:
-    """Where legs to this server go, with its credentials."""
-    return relay.Endpoint(server.url, credentials.headers(server), tuple(server.private_networks))
 
 
 def limits(server: Server | None = None) -> relay.Limits:
@@ -87,6 +84,16 @@ def newest_schema(row: Flow) -> Object | None:
     if operation is None or operations.has_twins(row.server, row.method, row.name):
         return None
     return dict(operation.schema)
+
+
+def may_connect(server: Server, trouble: str) -> bool:
+    """Whether this trouble is one that the person can end by connecting."""
+    return server.asks_each and trouble in CONNECTS
+
+
+def forget_own(server: Server, user: int) -> None:
+    """What was listed for one person, who is another one to the server from now on."""
+    Listing.objects.filter(server=server.pk, user=user).delete()
 
 
 def forget_listings(server: Server) -> None:
@@ -146,7 +153,7 @@ def _ask_all(servers: list[Server], user: int, kinds: Collection[str], seconds: 
     The database connection is given back meanwhile: a server that hangs must not keep others from theirs.
     """
     asked_at = timezone.now()
-    questions = [Question(server, endpoint(server), limits(), capabilities(server), kinds) for server in servers]
+    questions = [Question(server, user, limits(), capabilities(server), kinds) for server in servers]
     connection.close()
     found = async_to_sync(ask)(questions, seconds)
     for server, each in zip(servers, found, strict=True):
@@ -167,7 +174,9 @@ def _store(server: Server, user: int, answers: Answers, asked_at: datetime) -> N
         rows = Server.objects.select_for_update().filter(pk=server.pk, **asked)
         if not rows.exists():
             return
-        rows.update(checked_at=server.checked_at, trouble=server.trouble)
+        # Of one person, others are not told.
+        common = "" if server.asks_each and server.trouble in {*CONNECTS, "renewal"} else server.trouble
+        rows.update(checked_at=server.checked_at, trouble=common)
         for kind, found in answers.found.items():
             listings.keep(server, user, kind, found, asked_at)
         if discovery := answers.found.get(listings.DISCOVERY):

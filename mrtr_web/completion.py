@@ -7,11 +7,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from asgiref.sync import async_to_sync
 from django.db import connection
 
-from mrtr_web import catalog, relay
+from mrtr_web import admission, catalog, relay
 from mrtr_web.operations import Operation
 from mrtr_web.schema.text import clean_text, one_line
 
@@ -30,7 +31,7 @@ def is_offered(operation: Operation) -> bool:
     return has_values and operation.method != "tools/call" and isinstance(declared, dict) and "completions" in declared
 
 
-def suggest(operation: Operation, name: str, values: Mapping[str, str]) -> list[str]:
+def suggest(operation: Operation, user: int, name: str, values: Mapping[str, str]) -> list[str]:
     """Suggestions for the value `name`, of which `values` holds the beginning, beside the other values so far."""
     key = "uri" if operation.method == "resources/read" else "name"
     kind = "ref/resource" if key == "uri" else "ref/prompt"
@@ -43,10 +44,11 @@ def suggest(operation: Operation, name: str, values: Mapping[str, str]) -> list[
     }
     whole = catalog.limits()
     bounds = replace(whole, connect=SECONDS, silence=SECONDS, total=SECONDS, max_bytes=MAX_BYTES)
-    endpoint, declared = catalog.endpoint(operation.server), catalog.capabilities(operation.server)
+    declared = catalog.capabilities(operation.server)
+    ask = partial(relay.complete, limits=bounds, params=params, capabilities=declared)
     connection.close()
     try:
-        found = async_to_sync(relay.complete)(endpoint, bounds, params, capabilities=declared)
+        found = async_to_sync(admission.admitted)(operation.server, user, ask)
     except relay.RelayError:
         return []
     return [value for value in found[:MAX_VALUES] if value == one_line(clean_text(value)) and len(value) <= MAX_LENGTH]

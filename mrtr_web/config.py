@@ -28,6 +28,7 @@ class Config(BaseSettings):
     allowed_hosts: Names = Field((), validation_alias=AliasChoices("ALLOWED_HOSTS"))
     database_url: SecretStr = Field(SecretStr(""), validation_alias=AliasChoices("DATABASE_URL"))
     redis_url: SecretStr = Field(SecretStr(""), validation_alias=AliasChoices("REDIS_URL"))
+    client_metadata_url: str = ""
     loopback_http: bool = False
     time_zone: str = "UTC"
     log_level: str = "INFO"
@@ -74,6 +75,15 @@ class Config(BaseSettings):
     def known_zone(cls, value: str) -> str:
         if value not in zoneinfo.available_timezones():
             raise ValueError("must be the name of a time zone, such as Europe/Paris")
+        return value
+
+    @field_validator("client_metadata_url")
+    @classmethod
+    def address_of_document(cls, value: str) -> str:
+        parts = urlsplit(value)
+        odd = parts.query or parts.fragment or "@" in parts.netloc or not value.isascii()
+        if value and (odd or parts.scheme != "https" or not parts.hostname or parts.path in ("", "/")):
+            raise ValueError("must be https://host/path, without query, fragment or user")
         return value
 
     @field_validator("redis_url")

@@ -21,9 +21,9 @@ from django.db import DatabaseError
 
 from mrtr_web import sessions
 from mrtr_web.origins import own_origin
-from mrtr_web.runner import threaded
 from mrtr_web.sessions import Visitor
 from mrtr_web.sockets import DeskSocket, FlowSocket, Full, Socket, sockets
+from mrtr_web.threads import threaded
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

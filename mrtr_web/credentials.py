@@ -1,4 +1,7 @@
-"""What goes to a server to be let in: nothing, a bearer token, or headers; typed in, or from a variable or a file.
+"""What goes to a server to be let in: nothing, a bearer token, headers, or a token that each person has of their own.
+
+The first three are the server's, typed in, or from a variable or a file; of a server that people sign in to, so is
+the client that an admin has had registered for it.
 
 It is bound to the origin that it was given for and goes to no other. Where one is set up but cannot be had, no
 request goes without it: headers() is None. Nothing here puts a secret into an exception, a log or a page.
@@ -9,11 +12,11 @@ import re
 import stat
 from pathlib import Path
 
-import httpx2
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from mrtr_web import headerlines, keyring
+from mrtr_web import clientlines, headerlines, keyring, tokens
+from mrtr_web.egress import origin_of
 from mrtr_web.headerlines import Malformed
 from mrtr_web.models import Server
 
@@ -22,40 +25,77 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _OWN = frozenset(("SECRET_KEY", "SECRET_KEY_FALLBACKS", "DATABASE_URL", "REDIS_URL"))
 _OWN_PREFIXES = ("MRTR_", "PG", "DJANGO_")
 """Of variables that this app, its framework and its database's client read."""
-_PORTS = {"https": 443, "http": 80}
 
 
 class Unavailable(Exception):
     """The credential cannot be had; the message says why, for admins."""
 
 
-def headers(server: Server) -> dict[str, str] | None:
-    """The headers for every request to this server. None: it has a credential that cannot be had."""
+def headers(server: Server, user: int = 0) -> dict[str, str] | None:
+    """The headers for every request of this person to this server. None: there is a credential that cannot be had.
+
+    Whoever has still to sign in sends none: the server then says what it asks for (AZ-1). `user` 0 is nobody.
+    """
     try:
-        return _headers(server)
+        return _headers(server, user)
     except Unavailable:
         return None
+
+
+def client(server: Server) -> clientlines.Given | None:
+    """The client that an admin has had registered for a server that people sign in to. Raises Unavailable."""
+    if server.credential_source == "form" and server.credential_sealed is None:
+        return None
+    _check_origin(server)
+    try:
+        return clientlines.read(_text(server))
+    except Malformed as error:
+        raise Unavailable(str(error)) from None
 
 
 def trouble(server: Server) -> str:
     """Why the credential cannot be had; "" where it can, or where there is none."""
     try:
-        _headers(server)
+        if not server.asks_each:
+            _headers(server, 0)
+        elif not keyring.is_set():
+            raise Unavailable(_("MRTR_CREDENTIAL_KEYS is empty, so people's tokens cannot be kept."))
+        elif server.credential_kind == "oauth":
+            client(server)
     except Unavailable as error:
         return str(error)
     return ""
 
 
+def typed(server: Server) -> str | None:
+    """What was typed in, if it can be opened and is for the address as it is now."""
+    try:
+        _check_origin(server)
+        return _unsealed(server).strip()
+    except Unavailable:
+        return None
+
+
 def give(server: Server, kind: str, text: str) -> None:
     """Seal a credential for the origin of the server's URL. The row, which has its id, is saved by the caller.
 
-    Raises Malformed, keyring.NoKeys.
+    Without a text, where each person has their own, there is nothing to seal. Raises Malformed, keyring.NoKeys.
     """
-    headerlines.read(kind, text)
+    check(kind, text)
     origin = origin_of(server.url)
-    server.credential_sealed = keyring.seal(text, "credential", server.pk, origin)
+    server.credential_sealed = keyring.seal(text, "credential", server.pk, origin) if text else None
     server.credential_kind, server.credential_source, server.credential_ref = kind, "form", ""
-    server.credential_origin = origin
+    server.credential_origin, server.client_issuer = origin, ""
+
+
+def check(kind: str, text: str) -> None:
+    """Whether a text can be this kind of credential. Raises Malformed."""
+    if kind in ("bearer", "headers"):
+        headerlines.read(kind, text)
+    elif kind == "oauth" and text:
+        clientlines.read(text)
+    elif text:
+        raise Malformed(_("Each person gives a token of their own: there is none for all."))
 
 
 def refer(server: Server, kind: str, source: str, ref: str) -> None:
@@ -63,20 +103,29 @@ def refer(server: Server, kind: str, source: str, ref: str) -> None:
     if why := fault(source, ref):
         raise Malformed(why)
     server.credential_kind, server.credential_source, server.credential_ref = kind, source, ref
-    server.credential_sealed, server.credential_origin = None, origin_of(server.url)
+    server.credential_sealed, server.credential_origin, server.client_issuer = None, origin_of(server.url), ""
 
 
 def drop(server: Server) -> None:
     server.credential_kind, server.credential_source, server.credential_ref = "none", "form", ""
-    server.credential_sealed, server.credential_origin = None, ""
+    server.credential_sealed, server.credential_origin, server.client_issuer = None, "", ""
 
 
 def drop_if_moved(server: Server) -> bool:
-    """Drop a credential that was given for another origin than the server's URL has now."""
+    """Drop what was given for another origin than the server's URL has now: people's tokens, too.
+
+    Where each person has their own, that goes on at the new address. Whether there was something of the server's.
+    """
     moved = server.credential_kind != "none" and server.credential_origin != origin_of(server.url)
-    if moved:
+    if not moved:
+        return False
+    tokens.drop_of_other_origins(server)
+    if not server.asks_each:
         drop(server)
-    return moved
+        return True
+    had_client = server.credential_sealed is not None or server.credential_source != "form"
+    give(server, server.credential_kind, "")
+    return had_client
 
 
 def fault(source: str, ref: str) -> str:
@@ -90,26 +139,30 @@ def fault(source: str, ref: str) -> str:
     return "" if _path(ref) else _("This is not the name of a file inside the directory of MRTR_CREDENTIAL_DIR.")
 
 
-def origin_of(url: str) -> str:
-    """Scheme, host and port as the client that dials reads them; "" for what is no http URL."""
-    try:
-        parts = httpx2.URL(url)
-        port = parts.port or _PORTS[parts.scheme]
-    except (httpx2.InvalidURL, KeyError):
-        return ""
-    host = parts.raw_host.decode("ascii").lower()
-    return f"{parts.scheme}://[{host}]:{port}" if ":" in host else f"{parts.scheme}://{host}:{port}"
-
-
-def _headers(server: Server) -> dict[str, str]:
+def _headers(server: Server, user: int) -> dict[str, str]:
     if server.credential_kind == "none":
         return {}
-    if not server.credential_origin or origin_of(server.url) != server.credential_origin:
-        raise Unavailable(_("It was given for another address."))
+    if server.asks_each:
+        return _own(server, user)
+    _check_origin(server)
     try:
         return headerlines.read(server.credential_kind, _text(server))
     except Malformed as error:
         raise Unavailable(str(error)) from None
+
+
+def _own(server: Server, user: int) -> dict[str, str]:
+    """Of one person; none is an error where they could not sign in when they are asked to."""
+    if token := tokens.access(server, user):
+        return {"Authorization": f"Bearer {token}"}
+    if server.credential_kind == "each":
+        raise Unavailable(_("There is none yet of this person."))
+    return {}
+
+
+def _check_origin(server: Server) -> None:
+    if not server.credential_origin or origin_of(server.url) != server.credential_origin:
+        raise Unavailable(_("It was given for another address."))
 
 
 def _text(server: Server) -> str:

@@ -42,6 +42,7 @@ from mrtr_web.networks import Address, Network
 # Shorter than any common server's keep-alive: a request must not meet a connection that is just being closed,
 # for then nobody could say whether it arrived.
 KEEP_ALIVE = 2.0
+_PORTS = {"https": 443, "http": 80}
 
 
 class EgressError(Exception):
@@ -90,6 +91,17 @@ async def aclose() -> None:
     """Close this event loop's connections: when a process or a test ends."""
     for pool in _pools.pop(asyncio.get_running_loop(), {}).values():
         await pool.aclose()
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port as the client that dials reads them; "" for what is no http URL."""
+    try:
+        parts = httpx2.URL(url)
+        port = parts.port or _PORTS[parts.scheme]
+    except (httpx2.InvalidURL, KeyError):
+        return ""
+    host = parts.raw_host.decode("ascii").lower()
+    return f"{parts.scheme}://[{host}]:{port}" if ":" in host else f"{parts.scheme}://{host}:{port}"
 
 
 class _Dialler(httpcore2.AnyIOBackend):

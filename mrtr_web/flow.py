@@ -62,6 +62,8 @@ class Act(StrEnum):
     SERVER_ON = "server_on"
     SERVER_OFF = "server_off"
     SESSIONS_ENDED = "sessions_ended"
+    CONNECTED = "connected"
+    DISCONNECTED = "disconnected"
 
 
 ENDS = frozenset({State.COMPLETED, State.FAILED, State.STOPPED, State.WITHDRAWN, State.EXPIRED})

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from mrtr_web import credentials, headerlines, keyring, ledger, mcpjson, registry
+from mrtr_web import credentials, egress, headerlines, keyring, ledger, mcpjson, registry
 from mrtr_web.models import PRIVATE_NETWORKS, Server
 from mrtr_web.schema.text import clean_text, one_line
 
@@ -89,7 +89,7 @@ def _server(entry: mcpjson.Entry, taken: Collection[str]) -> Server:
     if named:
         return named[0]
     same = free.filter(slug=base).first()
-    if same is not None and credentials.origin_of(same.url) == credentials.origin_of(entry.url):
+    if same is not None and egress.origin_of(same.url) == egress.origin_of(entry.url):
         return same
     slug, number, known = base, 1, {*taken, *Server.objects.values_list("slug", flat=True)}
     while slug in known:

@@ -145,6 +145,12 @@ def note_person(person: str, event: Act, *, by: int) -> None:
     AuditEntry.objects.create(event=event, by=username(by), person=person)
 
 
+def note_connection(server: Server, user: int, event: Act) -> None:
+    """The audit row of a person's connection to a server: that it is there or gone, nothing of the token."""
+    person = username(user)
+    AuditEntry.objects.create(event=event, by=person, person=person, server_id=server.pk, server=server.slug)
+
+
 def _tell(which: Q) -> None:
     """Tell the pages of these flows where they are, once this is committed."""
     for row in Flow.objects.filter(which).select_related("server"):

@@ -15,8 +15,12 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from mrtr_web import findings, networks, roots
+from mrtr_web.access import PER_PERSON
 from mrtr_web.fields import JSONText
 from mrtr_web.flow import OPEN, State
+from mrtr_web.grants import Connection as Connection
+from mrtr_web.grants import Registration as Registration
+from mrtr_web.grants import SignIn as SignIn
 
 CAPABILITIES = ("elicitation", "sampling", "roots")
 """What may be declared to a server."""
@@ -28,7 +32,13 @@ def asks_by_form() -> list[str]:
 
 
 PRIVATE_NETWORKS = networks.PRIVATE
-CREDENTIAL_KINDS = [("none", _("None")), ("bearer", _("Bearer token")), ("headers", _("Headers"))]
+CREDENTIAL_KINDS = [
+    ("none", _("None")),
+    ("bearer", _("Bearer token")),
+    ("headers", _("Headers")),
+    ("each", _("A bearer token of each person's own")),
+    ("oauth", _("Each person signs in (OAuth)")),
+]
 CREDENTIAL_SOURCES = [("form", _("Typed in here")), ("env", _("Environment variable")), ("file", _("File"))]
 
 
@@ -83,6 +93,8 @@ class Server(models.Model):
     credential_sealed = models.BinaryField(null=True, editable=False)
     credential_origin = models.CharField(max_length=500, blank=True, editable=False)
     """The only origin that the credential may be sent to."""
+    client_issuer = models.CharField(max_length=64, blank=True, editable=False)
+    """Digest of the authorization server that the client given by an admin belongs to, once that is known."""
     checked_at = models.DateTimeField(null=True, blank=True, editable=False)
     """When it was last asked what it is and what it offers."""
     trouble = models.CharField(max_length=60, blank=True, editable=False)
@@ -103,6 +115,11 @@ class Server(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def asks_each(self) -> bool:
+        """Whether each person needs a credential of their own."""
+        return self.credential_kind in PER_PERSON
 
     @property
     def icon(self) -> str:

@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from mrtr_web import catalog, credentials, headerlines, ledger
+from mrtr_web import catalog, credentials, egress, ledger
 from mrtr_web.flow import Act
 from mrtr_web.models import Server
 from mrtr_web.schema.jsontext import is_whole_text
@@ -70,9 +70,10 @@ def _is_held(server: Server, credential: Credential) -> bool:
     kind, source, ref = server.credential_kind, server.credential_source, server.credential_ref
     if (kind, source, ref) != (credential.kind, credential.source, credential.ref):
         return False
-    if credential.source != "form":
-        return server.credential_origin == credentials.origin_of(server.url)
-    return credentials.headers(server) == headerlines.read(kind, credential.text)
+    if credential.source != "form" or not credential.text:
+        here = server.credential_origin == egress.origin_of(server.url)
+        return here and (credential.source != "form" or server.credential_sealed is None)
+    return credentials.typed(server) == credential.text.strip()
 
 
 def settle(server: Server, credential: Credential | None) -> bool:

@@ -6,7 +6,8 @@ did not act: -32022 where it does speak our revision, and -32020 (headers) after
 
 RelayError     .sent, .received (JSON-RPC messages, for their owner's eyes), .size (bytes received), .status (HTTP)
 ├─ Unsent      not acted upon. .reason: refused dns tls blocked connect_timeout unsendable
-│              credential unauthorized forbidden too_many switched_off moved database; .retry_after: seconds
+│              credential renewal unauthorized forbidden too_many switched_off moved database;
+│              .retry_after: seconds; .challenge: what a server asks for that let nobody in
 ├─ Lost        bytes were sent, then the leg broke. .reason: cut timeout too_big encoding server_error
 ├─ Refused     a JSON-RPC error. .code; .message and .data are text of the server
 ├─ LegacyServer   it speaks only older revisions
@@ -23,6 +24,7 @@ from typing import Any
 import anyio
 
 from mrtr_web import egress
+from mrtr_web.access import Challenge
 from mrtr_web.lifetimes import Lifetime, lifetime
 from mrtr_web.rawjson import MAX_ENTRIES as MAX_ENTRIES
 from mrtr_web.screen import Fault, Wire
@@ -105,10 +107,11 @@ class RelayError(Exception):
 class Unsent(RelayError):
     """The request did not reach the server, or was refused before the server acted."""
 
-    def __init__(self, reason: str, retry_after: int | None = None) -> None:
+    def __init__(self, reason: str, retry_after: int | None = None, challenge: Challenge | None = None) -> None:
         super().__init__(reason)
         self.reason = reason
         self.retry_after = retry_after
+        self.challenge = challenge
 
 
 class Lost(RelayError):
@@ -343,7 +346,7 @@ def _failure(error: Mapping[str, Any]) -> RelayError:
 def _error(fault: Fault) -> RelayError:
     match fault.kind:
         case "unsent":
-            return Unsent(fault.code, fault.retry_after)
+            return Unsent(fault.code, fault.retry_after, fault.challenge)
         case "lost":
             return Lost(fault.code)
         case "broken":

@@ -13,21 +13,19 @@ import logging
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from django.conf import settings
-from django.db import close_old_connections
 
-from mrtr_web import catalog, ledger, live, relay, telling
+from mrtr_web import admission, catalog, ledger, live, relay, telling
 from mrtr_web.keeping import Keeper
+from mrtr_web.models import Server
+from mrtr_web.threads import threaded
 from mrtr_web.turns import Turns
 
 log = logging.getLogger(__name__)
 Outcome = relay.Reply | relay.RelayError
-T = TypeVar("T")
 MARKING = 3.0
 """Seconds for marking all legs that a stopping process leaves."""
-_pool = concurrent.futures.ThreadPoolExecutor(4, thread_name_prefix="leg")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +43,10 @@ class Job:
 
     flow: uuid.UUID
     leg: uuid.UUID
-    server: int
+    server: Server
     person: int
-    endpoint: relay.Endpoint
+    url: str
+    """Of the server, as it was when the leg was claimed: it goes nowhere else."""
     call: relay.Call
     limits: relay.Limits
     settle: Callable[[Outcome], Again | None]
@@ -146,23 +145,26 @@ class Runner:
 
     async def _outcome(self, job: Job, pulse: asyncio.Task[None]) -> Outcome | None:
         """What the exchange brings once its turn has come; None where the leg is no longer wanted."""
-        with self._turns.place(job.server, job.person, settings.CONFIG.legs_per_server) as turn:
+        with self._turns.place(job.server.pk, job.person, settings.CONFIG.legs_per_server) as turn:
             with self._idly():
                 await asyncio.wait({turn, pulse}, return_when=asyncio.FIRST_COMPLETED)
             if pulse.done():
                 return None
             try:
-                if not await threaded(_depart, job):
+                if job.server.credential_kind == "oauth":
+                    await admission.prepare(job.server.pk, job.person)
+                endpoint = await threaded(_depart, job)
+                if endpoint is None:
                     return None
             except relay.Unsent as barred:
                 return barred
             except Exception as error:  # nothing has been sent, so this can be said for certain
                 log.error("a leg could not depart: %s", type(error).__name__)
                 return relay.Unsent("database")
-            return await self._fly(job, pulse)
+            return await self._fly(job, endpoint, pulse)
 
-    async def _fly(self, job: Job, pulse: asyncio.Task[None]) -> Outcome | None:
-        flight = asyncio.create_task(self._exchange(job))
+    async def _fly(self, job: Job, endpoint: relay.Endpoint, pulse: asyncio.Task[None]) -> Outcome | None:
+        flight = asyncio.create_task(self._exchange(job, endpoint))
         try:
             await asyncio.wait({flight, pulse}, return_when=asyncio.FIRST_COMPLETED)
             return flight.result() if flight.done() else None
@@ -170,10 +172,11 @@ class Runner:
             flight.cancel()
             await asyncio.wait({flight})
 
-    async def _exchange(self, job: Job) -> Outcome:
+    async def _exchange(self, job: Job, endpoint: relay.Endpoint) -> Outcome:
         teller = telling.Teller(job.flow, job.leg, job.seal_words)
+        send = functools.partial(relay.send, call=job.call, limits=job.limits, on_progress=teller)
         try:
-            return await relay.send(job.endpoint, job.call, job.limits, teller)
+            return await admission.attempted(job.server, job.person, endpoint, send)
         except relay.RelayError as error:
             return error
         finally:
@@ -201,24 +204,15 @@ class Runner:
             log.warning("legs could not be marked: %s", type(error).__name__)
 
 
-def _depart(job: Job) -> bool:
-    """ledger.depart(), after a last look at what may have changed while the leg waited. Raises relay.Unsent."""
-    if why := catalog.barred(job.person, job.server, job.endpoint.url):
+def _depart(job: Job) -> relay.Endpoint | None:
+    """ledger.depart(), after a last look at what may have changed while the leg waited: where it goes, and with what.
+
+    None where it is no longer wanted. Raises relay.Unsent.
+    """
+    if why := catalog.barred(job.person, job.server.pk, job.url):
         raise relay.Unsent(why)
-    return ledger.depart(job.flow, job.leg, settings.CONFIG.lease)
-
-
-async def threaded(work: Callable[..., T], *args: Any) -> T:
-    """Database work off the loop, on the legs' own threads, each time with a connection of its own."""
-    return await asyncio.get_running_loop().run_in_executor(_pool, _with_connection, work, *args)
-
-
-def _with_connection(work: Callable[..., T], *args: Any) -> T:
-    close_old_connections()
-    try:
-        return work(*args)
-    finally:
-        close_old_connections()
+    endpoint = admission.endpoint(Server.objects.get(pk=job.server.pk, url=job.url), job.person)
+    return endpoint if ledger.depart(job.flow, job.leg, settings.CONFIG.lease) else None
 
 
 runner = Runner()

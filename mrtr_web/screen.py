@@ -17,8 +17,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 import httpx2
+from mcp.client.auth.utils import extract_field_from_www_auth
 
 from mrtr_web import egress, rawjson
+from mrtr_web.access import MAX_SCOPE, MAX_URL, Challenge
 from mrtr_web.pace import MOST_PROGRESS
 
 REFUSALS = {401: "unauthorized", 403: "forbidden", 429: "too_many"}
@@ -41,6 +43,7 @@ class Fault:
     kind: Literal["unsent", "lost", "broken"]
     code: str
     retry_after: int | None = None
+    challenge: Challenge | None = None
 
 
 @dataclass(slots=True)
@@ -103,7 +106,8 @@ class Screen(httpx2.AsyncBaseTransport):
         """The bytes of the result; None where the answer is an error. JSON-RPC counts at any status."""
         status = response.status_code
         if status in REFUSALS:  # whatever the body says
-            self.wire.fault = Fault("unsent", REFUSALS[status], retry_after(response))
+            asked = challenge(response) if status in (401, 403) else None
+            self.wire.fault = Fault("unsent", REFUSALS[status], retry_after(response), asked)
             return None
         try:
             return await self._read_body(response)
@@ -245,6 +249,17 @@ def _number(value: object) -> float | None:
     except OverflowError:
         return None
     return number if math.isfinite(number) else None
+
+
+def challenge(response: httpx2.Response) -> Challenge:
+    """What a server that let nobody in asks for (AZ-1, AZ-11); what is too long to be true is left out."""
+    scope = extract_field_from_www_auth(response, "scope")
+    metadata = extract_field_from_www_auth(response, "resource_metadata")
+    return Challenge(
+        scope=scope if scope is not None and len(scope) <= MAX_SCOPE else None,
+        metadata=metadata if metadata is not None and len(metadata) <= MAX_URL else None,
+        wants_more=extract_field_from_www_auth(response, "error") == "insufficient_scope",
+    )
 
 
 def retry_after(response: httpx2.Response) -> int | None:

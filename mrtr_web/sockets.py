@@ -19,8 +19,8 @@ from django.conf import settings
 from mrtr_web import ledger, review, sessions, wizard
 from mrtr_web.live import Message, hub, mark_of
 from mrtr_web.models import Flow
-from mrtr_web.runner import threaded
 from mrtr_web.sessions import Visitor
+from mrtr_web.threads import threaded
 
 log = logging.getLogger(__name__)
 OVER: Message = {"type": "over"}

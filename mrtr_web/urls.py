@@ -7,7 +7,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.generic import RedirectView
 
-from mrtr_web.views import account, catalog, health, records, review, start, suggest, wizard
+from mrtr_web.views import account, catalog, connections, health, records, review, start, suggest, wizard
 
 
 class AnyConverter(StringConverter):
@@ -30,6 +30,11 @@ urlpatterns = [
     path("s/<slug:slug>/<int:copy>/prompts/<any:name>/", start.start, {"kind": "prompts"}, name="prompt"),
     path("s/<slug:slug>/resources/", start.start, {"kind": "resources"}, name="resource"),
     path("s/<slug:slug>/suggest/", suggest.suggest, name="suggest"),
+    path("connections/", connections.mine, name="connections"),
+    path("connections/<slug:slug>/", connections.one, name="connection"),
+    path("connections/<slug:slug>/disconnect/", connections.disconnect, name="disconnect"),
+    path("oauth/callback/", connections.callback, name="oauth_callback"),
+    path("oauth/client-metadata.json", connections.document, name="client_metadata"),
     path("flows/", wizard.mine, name="flows"),
     path("flows/<uuid:flow_id>/", wizard.flow, name="flow"),
     path("flows/<uuid:flow_id>/timeline/", wizard.timeline, name="timeline"),

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mrtr_web import sealing
+from mrtr_web.access import Refusals
 
 Object = dict[str, Any]
 Entry = TypeVar("Entry", bound=BaseModel)
@@ -105,6 +106,8 @@ class Record(BaseModel):
     messages: list[Message] = Field(default_factory=list)
     result: Object | None = None
     error: Object | None = None
+    refusals: Refusals | None = None
+    """What the server asks for that did not let the last leg in."""
 
     def __repr__(self) -> str:
         return "Record()"
@@ -117,7 +120,7 @@ class Record(BaseModel):
 
     def failed(self) -> "Record":
         """What stays of a flow that did not come to a good end: the answers, too, for a new start (T-3)."""
-        gone = ("request_state", "requests", "responses", "input_schema", "output_schema")
+        gone = ("request_state", "requests", "responses", "input_schema", "output_schema", "refusals")
         return self.model_copy(update={**dict.fromkeys(gone), "roots": []})
 
     def remembering(self, answers: Sequence[PastAnswer]) -> "Record":

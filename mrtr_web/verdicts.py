@@ -8,6 +8,7 @@ from urllib.parse import quote_plus
 from django.conf import settings
 
 from mrtr_web import links, pages, relay, rounds, secrecy, vault
+from mrtr_web.access import Refusals
 from mrtr_web.flow import Event
 from mrtr_web.ledger import Asked
 from mrtr_web.rounds import Kind, Step
@@ -45,6 +46,7 @@ def judge(record: Record, round_number: int, outcome: Outcome) -> Verdict:
     steps = asked_in(record)
     noted = record.noting([_masked(record, steps, message) for message in outcome.sent], outcome.received)
     noted = noted.remembering(_answered(record, steps))
+    noted = noted.model_copy(update={"refusals": _refusals(record, outcome)})
     if isinstance(outcome, relay.RelayError):
         return _judge_error(noted, round_number, outcome)
     try:
@@ -54,6 +56,15 @@ def judge(record: Record, round_number: int, outcome: Outcome) -> Verdict:
         return _judge_round(noted, round_number, outcome.result, read_result)
     except rounds.BrokenRule as broken:
         return _broken(noted, round_number, broken.rule)
+
+
+def _refusals(record: Record, outcome: Outcome) -> Refusals | None:
+    """What the server asks for that let nobody in; what came in between, and was no answer, does not start it anew."""
+    if not isinstance(outcome, relay.Unsent):
+        return None
+    if outcome.challenge is None:
+        return record.refusals
+    return Refusals(challenge=outcome.challenge, count=record.refusals.count + 1 if record.refusals else 1)
 
 
 def asked_in(record: Record) -> tuple[Step, ...]:

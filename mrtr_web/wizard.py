@@ -20,6 +20,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from mrtr_web import catalog, kept, ledger, live, operations, pages, relay, secrecy, steps, vault
+from mrtr_web.access import Refusals
 from mrtr_web.flow import Event, State, next_params
 from mrtr_web.models import Flow, Leg, Person, SealedRecord, Session
 from mrtr_web.runner import Again, Job, Outcome, runner
@@ -188,6 +189,13 @@ def send_again(visitor: Visitor, flow_id: uuid.UUID, leg: uuid.UUID) -> Launched
     return _send(visitor, row, record, Event.SENT_AGAIN)
 
 
+def refusals(visitor: Visitor, flow_id: uuid.UUID) -> Refusals | None:
+    """What the server asks for that did not let a flow's last leg in. None where it is not known here."""
+    with contextlib.suppress(Unreadable):
+        return open_flow(visitor, flow_id)[1].refusals
+    return None
+
+
 def was_sent(visitor: Visitor, flow_id: uuid.UUID, posted: str) -> bool:
     """Whether this very post is the one that was sent last: a double click, or the same answers in two tabs."""
     with contextlib.suppress(Unreadable):
@@ -306,8 +314,8 @@ def _job(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Job:
     )
     settle = functools.partial(_settle, visitor, row, leg, record)
     seal_words = functools.partial(vault.close_words, keys=_keys(visitor), binding=_binding(visitor, row, row.round))
-    endpoint, limits = catalog.endpoint(row.server), catalog.limits(row.server)
-    return Job(row.pk, leg, row.server_id, row.user_id, endpoint, call, limits, settle, seal_words)
+    limits = catalog.limits(row.server)
+    return Job(row.pk, leg, row.server, row.user_id, row.server.url, call, limits, settle, seal_words)
 
 
 def _settle(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record, outcome: Outcome) -> Again | None:

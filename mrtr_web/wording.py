@@ -31,6 +31,8 @@ EVENTS: Words = {
     Act.TAKEN: gettext_lazy("A reviewer took it"),
     Act.RELEASED: gettext_lazy("A reviewer let it go"),
     Act.SESSIONS_ENDED: gettext_lazy("Sessions were ended"),
+    Act.CONNECTED: gettext_lazy("Signed in at the server"),
+    Act.DISCONNECTED: gettext_lazy("Disconnected from the server"),
     Act.SERVER_ADDED: gettext_lazy("Server registered"),
     Act.SERVER_CHANGED: gettext_lazy("Server changed"),
     Act.SERVER_REMOVED: gettext_lazy("Server removed"),

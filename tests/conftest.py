@@ -14,7 +14,7 @@ from django.db.backends.postgresql.base import DatabaseWrapper as PostgresConnec
 from django.test import override_settings
 from pytest_django import DjangoDbBlocker, Settings
 
-from mrtr_web import runner
+from mrtr_web import threads
 from mrtr_web.demo.server import build
 from mrtr_web.models import PRIVATE_NETWORKS, Server
 from tests.desk import point_to
@@ -61,9 +61,9 @@ def _wait_until_alone() -> None:
 
 def finish_legs() -> None:
     """Until every thread of the runner is at rest: a late one would open the pool again after it was closed."""
-    threads = runner._pool._max_workers
-    gate = threading.Barrier(threads)
-    for waiting in [runner._pool.submit(gate.wait, BOUND) for _ in range(threads)]:
+    count = threads._pool._max_workers
+    gate = threading.Barrier(count)
+    for waiting in [threads._pool.submit(gate.wait, BOUND) for _ in range(count)]:
         waiting.result(BOUND)
 
 

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
-from mrtr_web import catalog, config, credentials, headerlines, keyring
+from mrtr_web import admission, catalog, config, credentials, egress, headerlines, keyring
 from mrtr_web.headerlines import Malformed
 from mrtr_web.models import Flow, KeptMessages, Server
 from tests.desk import always, calls, desk, done, start
@@ -163,7 +163,7 @@ def test_what_cannot_be_sent_is_refused_without_repeating_it(kind: str, text: st
     ],
 )
 def test_an_origin_is_what_would_be_dialled(url: str, origin: str) -> None:
-    assert credentials.origin_of(url) == origin
+    assert egress.origin_of(url) == origin
 
 
 MOVES = [
@@ -231,7 +231,7 @@ def test_variables_with_secrets_of_this_app_are_no_source(
     with pytest.raises(Malformed):
         credentials.refer(server, "bearer", "env", name)
     server.credential_kind, server.credential_source, server.credential_ref = "bearer", "env", name
-    server.credential_origin = credentials.origin_of(server.url)
+    server.credential_origin = egress.origin_of(server.url)
     assert credentials.headers(server) is None
 
 
@@ -305,7 +305,7 @@ def test_nothing_is_sent_without_the_credential_and_everything_with_it(
         person.press("Send again")
         person.until("completed")
         assert calls(recorder)[0].headers["x-key"] == CANARY
-    assert CANARY not in repr(catalog.endpoint(found))
+    assert CANARY not in repr(admission.endpoint(found, 0))
 
 
 @pytest.mark.django_db

@@ -30,8 +30,8 @@ from pytest_django import Settings
 from mrtr_web import catalog, ledger, relay
 from mrtr_web.flow import Event
 from mrtr_web.models import Flow, Server, Session
-from mrtr_web.networks import PRIVATE
-from mrtr_web.runner import Job, Runner, threaded
+from mrtr_web.runner import Job, Runner
+from mrtr_web.threads import threaded
 from mrtr_web.views import trouble, web
 from tests.desk import TOOL, asks, calls, desk, done, required, start
 from tests.person import Page, Person
@@ -134,7 +134,7 @@ def test_stopping_is_bounded_while_the_database_is_locked(
         called.set()
         return Answer(b": still working\n\n", 200, {"content-type": "text/event-stream"}, "hang")
 
-    async def scene(endpoint: relay.Endpoint) -> float:
+    async def scene(server: Server) -> float:
         runner, call = Runner(), relay.Call("tools/call", {"name": "ask"}, {})
         runner.start()
         for _ in range(10):
@@ -142,7 +142,7 @@ def test_stopping_is_bounded_while_the_database_is_locked(
             leg = await threaded(lambda row=row: ledger.begin(row, session=session, sealed=b"0", lease=20))
             assert leg is not None
             job = Job(
-                row.pk, leg, server.pk, alice.pk, endpoint, call, catalog.limits(), lambda outcome: None, str.encode
+                row.pk, leg, server, alice.pk, server.url, call, catalog.limits(), lambda outcome: None, str.encode
             )
             runner.launch(job)
         assert await asyncio.to_thread(called.wait, BOUND)
@@ -154,8 +154,7 @@ def test_stopping_is_bounded_while_the_database_is_locked(
         return took
 
     with desk(server, hang):
-        endpoint = relay.Endpoint(Server.objects.get().url, {}, PRIVATE)
-        assert asyncio.run(scene(endpoint)) < 1.5
+        assert asyncio.run(scene(Server.objects.get())) < 1.5
     assert caplog.text.count("legs could not be marked") == 1
 
 

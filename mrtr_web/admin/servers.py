@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-from mrtr_web import catalog, credentials, entries, kept, ledger, probe
+from mrtr_web import catalog, credentials, egress, entries, kept, ledger, probe
 from mrtr_web.admin import credentialform, records
 from mrtr_web.admin.guarded import Guarded, is_super
 from mrtr_web.admin.importing import import_page
@@ -159,7 +159,7 @@ class ServerAdmin(Guarded):
 
 def _is_moved(form: ServerForm) -> bool:
     """Whether it is saved with another origin than it had."""
-    return credentials.origin_of(form.initial["url"]) != credentials.origin_of(form.instance.url)
+    return egress.origin_of(form.initial["url"]) != egress.origin_of(form.instance.url)
 
 
 def _shown(name: str) -> str:

@@ -64,6 +64,7 @@ def server(request: SignedIn, slug: str) -> HttpResponse:
     context: dict[str, Any] = {
         "server": found,
         "query": query,
+        "connects": catalog.may_connect(found, found.trouble),
         "cut": entries.is_cut(found),
         "offers_something": any(found.offers.values()),
         "claims": any(entry.claims for entry in shown["tools"]),

@@ -32,4 +32,4 @@ def suggest(request: SignedIn, slug: str) -> HttpResponse:
     if not completion.pace.allows(request.visitor.user):
         return JsonResponse({"values": []}, status=429)
     values = {field.key: request.POST.get(name, "") for name, field in inputs.items() if not field.secret}
-    return JsonResponse({"values": completion.suggest(operation, typing.key, values)})
+    return JsonResponse({"values": completion.suggest(operation, request.visitor.user, typing.key, values)})

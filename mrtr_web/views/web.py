@@ -7,6 +7,7 @@ import json
 import uuid
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, cast
+from urllib.parse import urlsplit
 
 from django.contrib.auth.models import AbstractUser
 from django.contrib.auth.views import redirect_to_login
@@ -78,6 +79,11 @@ def signed_in(view: View[P]) -> Callable[Concatenate[Request, P], HttpResponse]:
 def address_of(request: HttpRequest) -> str:
     """Path and query, as a link to this app: what begins with two slashes would lead to another one."""
     return escape_leading_slashes(request.get_full_path())
+
+
+def own_host(request: HttpRequest) -> str:
+    """The name of this app's host, as the browser knows it."""
+    return urlsplit(f"//{request.get_host()}").hostname or ""
 
 
 def lost_post(request: HttpRequest, reason: str, status: int = 403, **context: Any) -> HttpResponse:

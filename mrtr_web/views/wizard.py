@@ -5,7 +5,6 @@ import json
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -17,7 +16,7 @@ from django.views.decorators.http import require_safe
 from mrtr_web import catalog, operations, records, results, steps, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
-from mrtr_web.views.web import Request, SignedIn, digest, lost_post, signed_in, uuid_in
+from mrtr_web.views.web import Request, SignedIn, digest, lost_post, own_host, signed_in, uuid_in
 from mrtr_web.wizard import Record
 
 Context = dict[str, Any]
@@ -221,6 +220,8 @@ def _context(row: Flow, record: Record | None) -> Context:
         if record
         else [],
         "has_input": bool(record and (record.params.get("arguments") or "uri" in record.params)),
+        "connects": row.state == State.UNSENT and catalog.may_connect(row.server, row.outcome),
+        "may_sign_in": record is None or record.refusals is None or record.refusals.may_sign_in,
         "error": record.error if record else None,
         "missing": _missing(record.error) if record and record.error else [],
     }
@@ -240,7 +241,7 @@ def _unreadable(request: SignedIn, row: Flow) -> HttpResponse:
 
 
 def _round_form(request: SignedIn, row: Flow, record: Record, data: Mapping[str, Any] | None) -> steps.RoundForm:
-    own = urlsplit(f"//{request.get_host()}").hostname or ""
+    own = own_host(request)
     return wizard.round_form(row, record, data=data, zone=wizard.zone_of(request.user.pk), own_hosts={own})
 
 

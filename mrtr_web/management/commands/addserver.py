@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from mrtr_web import credentials, headerlines, registry
+from mrtr_web.access import PER_PERSON
 from mrtr_web.importing import doubts, join
 from mrtr_web.models import CAPABILITIES, PRIVATE_NETWORKS, Server
 
@@ -29,6 +30,17 @@ class Command(BaseCommand):
         add("--groups", type=names, help="who may use it, comma separated; none: everybody. New ones are made")
         add("--bearer-env", metavar="VAR", help="the environment variable that holds its bearer token")
         add("--bearer-file", metavar="NAME", help="the file in MRTR_CREDENTIAL_DIR that holds its bearer token")
+        add(
+            "--credential",
+            choices=sorted(PER_PERSON),
+            help="each person's own: a bearer token that they paste, or one that they sign in for",
+        )
+        add(
+            "--client-env",
+            metavar="VAR",
+            help="with oauth: the environment variable with client_id: … and client_secret: … lines",
+        )
+        add("--client-file", metavar="NAME", help="with oauth: the file in MRTR_CREDENTIAL_DIR with such lines")
         add("--allow-private", action="store_true", help="let its name lead to any loopback or private address")
         add("--private-networks", type=names, metavar="CIDR,…", help="let it lead to these networks alone")
 
@@ -60,13 +72,21 @@ def _values(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _credential(options: dict[str, Any]) -> registry.Credential | None:
-    if options["bearer_env"] is not None and options["bearer_file"] is not None:
-        raise CommandError("give --bearer-env or --bearer-file, not both")
-    if options["bearer_env"] is not None:
-        return registry.Credential("bearer", "env", options["bearer_env"])
-    if options["bearer_file"] is not None:
-        return registry.Credential("bearer", "file", options["bearer_file"])
-    return None
+    """The one that is named; a variable or file of a client goes with --credential oauth."""
+    named = [
+        (kind, source, options[f"{option}_{source}"])
+        for kind, option in (("bearer", "bearer"), ("oauth", "client"))
+        for source in ("env", "file")
+        if options[f"{option}_{source}"] is not None
+    ]
+    kind = options["credential"]
+    if len(named) > 1 or (named and kind not in (None, named[0][0])):
+        raise CommandError(
+            "give one credential: --credential, --bearer-env, --bearer-file, --client-env or --client-file"
+        )
+    if named:
+        return registry.Credential(*named[0])
+    return registry.Credential(kind, "form") if kind in PER_PERSON else None
 
 
 def names(text: str) -> list[str]:

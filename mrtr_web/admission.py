@@ -1,0 +1,54 @@
+"""Where a person's requests to a server go, and with what they are let in: read anew each time, tokens renewed before.
+
+A request that was refused although its token should serve is repeated once, with another token (O02).
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from mrtr_web import credentials, renewal
+from mrtr_web.models import Server
+from mrtr_web.relay import Endpoint, Unsent
+from mrtr_web.threads import threaded
+
+T = TypeVar("T")
+
+
+def endpoint(server: Server, user: int) -> Endpoint:
+    """Where this person's legs to the server go, with its credential or theirs."""
+    return Endpoint(server.url, credentials.headers(server, user), tuple(server.private_networks))
+
+
+async def prepare(server: int, user: int, refused: str | None = None) -> None:
+    """Have the person's token renewed where need be. Raises relay.Unsent where that fails for now."""
+    try:
+        await renewal.fresh(server, user, refused)
+    except renewal.Unrenewed:
+        raise Unsent("renewal") from None
+
+
+async def admitted(server: Server, user: int, attempt: Callable[[Endpoint], Awaitable[T]]) -> T:
+    """What an attempt brings with the person's credential. Raises what it raises, and relay.Unsent."""
+    if server.credential_kind == "oauth":
+        await prepare(server.pk, user)
+    return await attempted(server, user, await threaded(endpoint, server, user), attempt)
+
+
+async def attempted(server: Server, user: int, first: Endpoint, attempt: Callable[[Endpoint], Awaitable[T]]) -> T:
+    """An attempt, and another one where the token was refused and there is another one now."""
+    try:
+        return await attempt(first)
+    except Unsent as refusal:
+        token = (first.headers or {}).get("Authorization", "").removeprefix("Bearer ")
+        if server.credential_kind != "oauth" or refusal.reason != "unauthorized" or not token:
+            raise
+        second = await _another(server, user, token)
+        if second is None:
+            raise
+    return await attempt(second)
+
+
+async def _another(server: Server, user: int, refused: str) -> Endpoint | None:
+    await prepare(server.pk, user, refused)
+    found = await threaded(endpoint, server, user)
+    return found if found.headers and refused not in found.headers["Authorization"] else None

@@ -1,0 +1,241 @@
+"""Signing in at an MCP server's authorization server, in two halves: start() and finish(), in any two processes.
+
+Between them stands a SignIn row: found by the digest of `state`, bound to person, session and server, used once, and
+over after ten minutes. What has to be known again is sealed in it under the key ring.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+from mcp.client.auth.oauth2 import PKCEParameters
+from mcp.client.auth.utils import should_use_client_metadata_url, union_scopes
+from pydantic import ValidationError
+
+from mrtr_web import authserver, credentials, keyring, links, relay, tokens
+from mrtr_web.access import Challenge, Client, Leaving
+from mrtr_web.authserver import Found, Trouble
+from mrtr_web.egress import origin_of
+from mrtr_web.models import Registration, Server, SignIn
+from mrtr_web.sessions import Visitor
+
+LASTS = timedelta(minutes=10)
+PROBE = relay.Limits(connect=5, silence=10, total=10, max_bytes=1024 * 1024)
+
+
+class Refused(Exception):
+    """An answer of an authorization server that is not taken. `code`: one of ours.
+
+    unknown: no sign-in of this person in this session is waiting for it. late, changed, wrong_issuer, denied, failed.
+    """
+
+    def __init__(self, code: str, server: Server | None = None, flow: str = "") -> None:
+        super().__init__(code)
+        self.code, self.server, self.flow = code, server, flow
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where a person goes to sign in. `host` is shown to them."""
+
+    url: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """A person who is back, and the leg that they left for, if any."""
+
+    server: Server
+    flow: str
+    leg: str
+
+
+def start(
+    visitor: Visitor,
+    server: Server,
+    *,
+    callback: str,
+    own_hosts: Collection[str],
+    challenge: Challenge | None = None,
+    flow: str = "",
+    leg: str = "",
+) -> Way:
+    """The first half: everything up to the link that the person follows. Not inside a transaction.
+
+    `callback` is the address of ours that they come back to. Raises Trouble, keyring.NoKeys.
+    """
+    private = tuple(server.private_networks)
+    connection.close()  # servers that hang must not keep others from theirs
+    asked = challenge or async_to_sync(_challenge)(server)
+    found = async_to_sync(authserver.find)(server.url, asked, private)
+    client = _client(server, found, callback)
+    pkce, state = PKCEParameters.generate(), secrets.token_urlsafe(32)
+    leaving = Leaving(
+        issuer=found.issuer,
+        says_issuer=found.metadata.authorization_response_iss_parameter_supported is True,
+        verifier=pkce.code_verifier,
+        redirect=callback,
+        resource=found.resource,
+        scope=_scope(server, visitor.user, found, asked),
+        token_endpoint=str(found.metadata.token_endpoint),
+        revocation_endpoint=str(found.metadata.revocation_endpoint or ""),
+        client=client,
+        origin=origin_of(server.url),
+        flow=flow,
+        leg=leg,
+    )
+    way = _way(authserver.address(found, leaving, state, pkce.code_challenge), own_hosts)
+    _remember(visitor, server, state, leaving)
+    return way
+
+
+def finish(visitor: Visitor, params: Mapping[str, str]) -> Back:
+    """The second half, when the person is back: the tokens are kept. Raises Refused, Trouble, keyring.NoKeys."""
+    server, leaving = _taken(visitor, params.get("state", ""))
+    if origin_of(server.url) != leaving.origin or server.credential_kind != "oauth":
+        raise Refused("changed", server, leaving.flow)
+    named = params.get("iss")
+    if named != leaving.issuer if named is not None else leaving.says_issuer:
+        raise Refused("wrong_issuer", server, leaving.flow)  # and whatever else it says is not to be believed (AZ-8)
+    if not params.get("code"):
+        denied = params.get("error") == "access_denied"
+        raise Refused("denied" if denied else "failed", server, leaving.flow)
+    connection.close()
+    try:
+        new = async_to_sync(authserver.exchange)(leaving, params["code"], tuple(server.private_networks))
+    except Trouble as trouble:
+        raise Refused(trouble.code, server, leaving.flow) from None
+    tokens.keep(server, visitor.user, new)
+    return Back(server, leaving.flow, leaving.leg)
+
+
+def disconnect(server: Server, user: int) -> bool | None:
+    """Forget a person's token, then have it revoked. Whether it was; None where nothing can be revoked."""
+    row = tokens.of(server, user)
+    if row is None:
+        return None
+    held = tokens.tokens_of(row)
+    if not tokens.drop(row) or held is None or not held.revocation_endpoint:
+        return None
+    connection.close()
+    return async_to_sync(authserver.revoke)(held, tuple(server.private_networks))
+
+
+async def _challenge(server: Server) -> Challenge:
+    """What the server asks of somebody who sends no token; nothing in particular where it lets them in."""
+    try:
+        await relay.discover(relay.Endpoint(server.url, {}, tuple(server.private_networks)), PROBE)
+    except relay.Unsent as refused:
+        if refused.challenge is not None:
+            return refused.challenge
+        raise Trouble("unreachable") from None
+    except relay.RelayError:
+        pass  # the well-known places are left
+    return Challenge()
+
+
+def _scope(server: Server, user: int, found: Found, asked: Challenge) -> str | None:
+    """Where more is wanted than there is, what there is stays (AZ-11)."""
+    row = tokens.of(server, user) if asked.wants_more else None
+    held = tokens.tokens_of(row) if row else None
+    before = held.scope if held and held.issuer == found.issuer else None
+    return union_scopes(before, found.scope(asked))
+
+
+def _client(server: Server, found: Found, callback: str) -> Client:
+    """What we are there: as an admin has it, or our metadata document, or registered by ourselves (AZ-3, AZ-6)."""
+    document = settings.CONFIG.client_metadata_url
+    if given := _given(server, found):
+        return given
+    if should_use_client_metadata_url(found.metadata, document or None):
+        return Client(client_id=document)
+    digest = _digest(found.issuer)
+    stored = Registration.objects.filter(server=server, issuer_digest=digest).first()
+    known = _registered(stored) if stored else None
+    if known is not None and callback in known.redirects:
+        return known
+    connection.close()
+    new = async_to_sync(authserver.register)(found, [callback], tuple(server.private_networks))
+    sealed = keyring.seal(new.model_dump_json(), "registration", server.pk, digest)
+    Registration.objects.update_or_create(server=server, issuer_digest=digest, defaults={"sealed": sealed})
+    return new
+
+
+def _given(server: Server, found: Found) -> Client | None:
+    """The client that an admin has had registered: for one authorization server, the first met if none is named."""
+    try:
+        given = credentials.client(server)
+    except credentials.Unavailable:
+        raise Trouble("unregistered") from None
+    if given is None:
+        return None
+    digest = _digest(given.issuer or found.issuer)
+    if not given.issuer:
+        Server.objects.filter(pk=server.pk, client_issuer="").update(client_issuer=digest)
+        digest = Server.objects.values_list("client_issuer", flat=True).get(pk=server.pk)
+    if digest != _digest(found.issuer):
+        return None
+    return Client(
+        client_id=given.client_id, secret=given.secret, method=authserver.method_for(found, bool(given.secret))
+    )
+
+
+def _registered(row: Registration) -> Client | None:
+    try:
+        opened = keyring.open(bytes(row.sealed), "registration", row.server_id, row.issuer_digest)
+        return Client.model_validate_json(opened)
+    except (keyring.Locked, ValidationError):
+        return None
+
+
+def _way(url: str, own_hosts: Collection[str]) -> Way:
+    """The link, if it is one that may be offered (UR-7): never to this app's own host, for cookies ignore ports."""
+    link = links.judge(url, own_hosts)
+    if link.refused:
+        raise Trouble("insecure" if link.refused == "insecure" else "odd")
+    return Way(link.url, link.host)
+
+
+def _remember(visitor: Visitor, server: Server, state: str, leaving: Leaving) -> None:
+    SignIn.objects.filter(expires_at__lt=timezone.now()).delete()
+    digest = _digest(state)
+    sealed = keyring.seal(leaving.model_dump_json(), *_binding(digest, visitor, server.pk))
+    SignIn.objects.create(
+        state_digest=digest,
+        session_id=visitor.session,
+        user_id=visitor.user,
+        server=server,
+        sealed=sealed,
+        expires_at=timezone.now() + LASTS,
+    )
+
+
+def _taken(visitor: Visitor, state: str) -> tuple[Server, Leaving]:
+    """The sign-in that this answer is for, which is over with that. Raises Refused."""
+    rows = SignIn.objects.filter(state_digest=_digest(state), session=visitor.session, user=visitor.user)
+    row = rows.select_related("server").first()
+    if row is None or not rows.delete()[0]:
+        raise Refused("unknown")
+    try:
+        opened = keyring.open(bytes(row.sealed), *_binding(row.state_digest, visitor, row.server_id))
+        leaving = Leaving.model_validate_json(opened)
+    except (keyring.Locked, ValidationError):
+        raise Refused("unknown") from None
+    if row.expires_at < timezone.now():
+        raise Refused("late", row.server, leaving.flow)
+    return row.server, leaving
+
+
+def _binding(digest: str, visitor: Visitor, server: int) -> tuple[str | int, ...]:
+    return "sign-in", digest, visitor.session, visitor.user, server
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()

@@ -1,0 +1,24 @@
+"""Database work of coroutines, off the event loop: on our own threads, each time with a connection of its own (D3)."""
+
+import asyncio
+import concurrent.futures
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django.db import close_old_connections
+
+T = TypeVar("T")
+_pool = concurrent.futures.ThreadPoolExecutor(4, thread_name_prefix="leg")
+
+
+async def threaded(work: Callable[..., T], *args: Any) -> T:
+    """Database work off the loop, on the legs' own threads, each time with a connection of its own."""
+    return await asyncio.get_running_loop().run_in_executor(_pool, _with_connection, work, *args)
+
+
+def _with_connection(work: Callable[..., T], *args: Any) -> T:
+    close_old_connections()
+    try:
+        return work(*args)
+    finally:
+        close_old_connections()

@@ -1,0 +1,187 @@
+"""People's own tokens: kept sealed under the key ring, bound to person, server, kind and origin, and sent nowhere else.
+
+Whoever wants to renew one claims its row first, so that no two processes use up one refresh token (claim()).
+"""
+
+import random
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+from pydantic import ValidationError
+
+from mrtr_web import headerlines, keyring, ledger
+from mrtr_web.access import Tokens
+from mrtr_web.egress import origin_of
+from mrtr_web.flow import Act
+from mrtr_web.models import Connection, Server
+
+CLAIM = timedelta(seconds=30)
+"""How long a claim lasts whose process is gone: longer than the exchange may take."""
+EARLY = (0.1, 0.3)
+"""The share of its life that is left when a token is renewed: by chance, so that not all people's are at once."""
+LONG = 1_000.0
+"""Seconds of a life; what lives longer is treated alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A token that is this process's to renew: `seen` is its sealed form."""
+
+    row: Connection
+    tokens: Tokens
+    seen: bytes
+    private: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Somebody else is renewing it. `serves`: it can be used until that is done."""
+
+    serves: bool
+
+
+def of(server: Server, user: int) -> Connection | None:
+    """This person's connection to the server as it is now."""
+    return Connection.objects.filter(
+        user=user, server=server.pk, kind=server.credential_kind, origin=origin_of(server.url)
+    ).first()
+
+
+def connected(servers: list[Server], user: int) -> dict[int, Connection]:
+    """A person's connections to these servers, by the server's id."""
+    found = {row.server_id: row for row in Connection.objects.filter(user=user, server__in=servers)}
+    return {
+        server.pk: row
+        for server in servers
+        if (row := found.get(server.pk)) and (row.kind, row.origin) == (server.credential_kind, origin_of(server.url))
+    }
+
+
+def access(server: Server, user: int) -> str:
+    """The token that this person's requests carry; "" where there is none that serves."""
+    row = of(server, user)
+    if row is None or not serves(row):
+        return ""
+    text = _opened(row)
+    if row.kind == "each":
+        return text
+    tokens = _read(text)
+    return tokens.access if tokens else ""
+
+
+def tokens_of(row: Connection) -> Tokens | None:
+    """What a sign-in brought; None for a pasted token, and for what no key opens."""
+    return _read(_opened(row)) if row.kind == "oauth" else None
+
+
+def paste(server: Server, user: int, text: str) -> None:
+    """Keep a token that a person pasted. Raises headerlines.Malformed, keyring.NoKeys."""
+    headerlines.read("bearer", text)
+    _keep(server, user, text.strip(), None)
+
+
+def keep(server: Server, user: int, tokens: Tokens) -> None:
+    """Keep what a sign-in brought. Raises keyring.NoKeys."""
+    _keep(server, user, tokens.model_dump_json(), tokens)
+
+
+def drop(row: Connection) -> bool:
+    """Disconnect. False where it was done already."""
+    with transaction.atomic():
+        deleted, _ = Connection.objects.filter(pk=row.pk).delete()
+        if deleted:
+            ledger.note_connection(row.server, row.user_id, Act.DISCONNECTED)
+    return bool(deleted)
+
+
+def drop_of_other_origins(server: Server) -> None:
+    """What was given for an address that the server no longer has."""
+    Connection.objects.filter(server=server.pk).exclude(origin=origin_of(server.url)).delete()
+
+
+def claim(server: int, user: int, refused: str | None) -> Claimed | Busy | None:
+    """Claim a token that is to be renewed: soon over, or `refused` by the server. None: there is nothing to be done."""
+    found = Server.objects.filter(pk=server, credential_kind="oauth").first()
+    row = of(found, user) if found else None
+    tokens = tokens_of(row) if row else None
+    if found is None or row is None or tokens is None or not tokens.refresh:
+        return None
+    if tokens.access != refused if refused else row.renew_at is None or row.renew_at > timezone.now():
+        return None
+    free = Q(claimed_until=None) | Q(claimed_until__lt=Now())
+    mine = Connection.objects.filter(free, pk=row.pk, sealed=row.sealed).update(claimed_until=Now() + CLAIM)
+    if not mine:
+        return Busy(serves=not refused and serves(row))
+    return Claimed(row, tokens, bytes(row.sealed), tuple(found.private_networks))
+
+
+def renewed(claimed: Claimed, tokens: Tokens) -> None:
+    """Keep the new tokens in place of the claimed ones, unless the person has disconnected or signed in anew."""
+    row = claimed.row
+    sealed = keyring.seal(tokens.model_dump_json(), *binding(row))
+    times = _times(tokens)
+    Connection.objects.filter(pk=row.pk, sealed=claimed.seen).update(sealed=sealed, claimed_until=None, **times)
+
+
+def give_back(claimed: Claimed) -> None:
+    """It could not be renewed just now: others may try."""
+    Connection.objects.filter(pk=claimed.row.pk, sealed=claimed.seen).update(claimed_until=None)
+
+
+def give_up(claimed: Claimed) -> None:
+    """It cannot be renewed any more: the person has to sign in again."""
+    Connection.objects.filter(pk=claimed.row.pk, sealed=claimed.seen).delete()
+
+
+def _keep(server: Server, user: int, text: str, tokens: Tokens | None) -> None:
+    row = Connection(user_id=user, server=server, kind=server.credential_kind, origin=origin_of(server.url))
+    values = {
+        "kind": row.kind,
+        "origin": row.origin,
+        "sealed": keyring.seal(text, *binding(row)),
+        "connected_at": timezone.now(),
+        "claimed_until": None,
+        **_times(tokens),
+    }
+    with transaction.atomic():
+        Connection.objects.update_or_create(user_id=user, server=server, defaults=values)
+        ledger.note_connection(server, user, Act.CONNECTED)
+
+
+def _times(tokens: Tokens | None) -> dict[str, datetime | None]:
+    """When a token ends, and when it is to be renewed."""
+    if tokens is None or tokens.lifetime is None:
+        return {"ends_at": None, "renew_at": None}
+    now, lifetime = timezone.now(), float(tokens.lifetime)
+    early = min(lifetime, LONG) * random.uniform(*EARLY)
+    renew_at = now + timedelta(seconds=lifetime - early) if tokens.refresh else None
+    return {"ends_at": now + timedelta(seconds=lifetime), "renew_at": renew_at}
+
+
+def serves(row: Connection) -> bool:
+    """Whether its token has not ended, as far as is known."""
+    return row.ends_at is None or row.ends_at > timezone.now()
+
+
+def binding(row: Connection) -> tuple[str | int, ...]:
+    """What its sealed form is bound to."""
+    return "connection", row.user_id, row.server_id, row.kind, row.origin
+
+
+def _opened(row: Connection) -> str:
+    """Its sealed text; "" where no key opens it: the person then connects again."""
+    try:
+        return keyring.open(bytes(row.sealed), *binding(row)).decode()
+    except (keyring.Locked, keyring.NoKeys):
+        return ""
+
+
+def _read(text: str) -> Tokens | None:
+    try:
+        return Tokens.model_validate_json(text)
+    except ValidationError:
+        return None
