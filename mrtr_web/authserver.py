@@ -93,7 +93,8 @@ async def register(found: Found, redirects: Sequence[str], private: Sequence[str
         raise Trouble("unregistered")
     secret = given.client_secret or ""
     method = (given.token_endpoint_auth_method or method) if secret else "none"
-    return Client(client_id=given.client_id, secret=secret, method=method, redirects=tuple(redirects))
+    until = given.client_secret_expires_at or 0
+    return Client(client_id=given.client_id, secret=secret, method=method, redirects=tuple(redirects), until=until)
 
 
 def method_for(found: Found, has_secret: bool = True) -> str:
