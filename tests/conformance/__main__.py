@@ -31,7 +31,7 @@ AUTH = {
     **dict.fromkeys(("basic-cimd", "pre-registration", "offline-access-scope"), 12),
     **dict.fromkeys(("iss-supported-missing", "iss-wrong-issuer", "iss-unexpected", "iss-normalized"), 8),
     "scope-step-up": 25,
-    "scope-retry-limit": 25,
+    "scope-retry-limit": 27,
     "authorization-server-migration": 28,
     "metadata-issuer-mismatch": 3,
     "resource-mismatch": 2,
