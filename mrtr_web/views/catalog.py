@@ -74,7 +74,8 @@ def server(request: SignedIn, slug: str) -> HttpResponse:
     if request.user.has_perm("mrtr_web.view_finding"):
         context |= {"hidden": entries.unusable(found), "findings": found.findings.all()}
         context["report"] = review.is_reviewer(request.user) and review.servers(request.user).filter(pk=found.pk)
-    return render(request, "catalog/server.html", context, status=502 if found.trouble and not found.offers else 200)
+    fails = found.trouble and not found.offers and not context["connects"]
+    return render(request, "catalog/server.html", context, status=502 if fails else 200)
 
 
 def _connection(found: Server, user: int) -> dict[str, Any]:
