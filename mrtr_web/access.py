@@ -9,8 +9,8 @@ PER_PERSON = frozenset({"each", "oauth"})
 """Kinds of credential that each person has their own of: a token that they paste, or one that they sign in for."""
 MAX_SCOPE = 2_000
 MAX_URL = 2_000
-MOST_REFUSALS = 3
-"""Refusals in a row after which signing in again is not offered any more (AZ-11)."""
+MOST_SIGN_INS = 3
+"""After so many that did not help a leg, another one is not offered any more (AZ-11)."""
 
 
 class _Secret(BaseModel):
@@ -32,14 +32,14 @@ class Challenge(_Secret):
 
 
 class Refusals(_Secret):
-    """How often in a row a server did not let somebody in, and what it asked for the last time."""
+    """What a server asked for the last time that it let nobody in, and how often the person has signed in for this."""
 
     challenge: Challenge
-    count: int
+    sign_ins: int = 0
 
     @property
     def may_sign_in(self) -> bool:
-        return self.count < MOST_REFUSALS
+        return self.sign_ins < MOST_SIGN_INS
 
 
 class Client(_Secret):
@@ -50,6 +50,8 @@ class Client(_Secret):
     method: str = "none"
     redirects: tuple[str, ...] = ()
     """Where it may send people back to; of a registration of ours alone."""
+    until: int = 0
+    """When a registration ends, in seconds since the epoch; 0: never."""
 
 
 class Tokens(_Secret):

@@ -6,6 +6,7 @@ over after ten minutes. What has to be known again is sealed in it under the key
 
 import hashlib
 import secrets
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,8 +19,8 @@ from mcp.client.auth.oauth2 import PKCEParameters
 from mcp.client.auth.utils import should_use_client_metadata_url, union_scopes
 from pydantic import ValidationError
 
-from mrtr_web import authserver, credentials, keyring, links, relay, tokens
-from mrtr_web.access import Challenge, Client, Leaving
+from mrtr_web import authserver, catalog, credentials, keyring, links, relay, tokens
+from mrtr_web.access import Challenge, Client, Leaving, Tokens
 from mrtr_web.authserver import Found, Trouble
 from mrtr_web.egress import origin_of
 from mrtr_web.models import Registration, Server, SignIn
@@ -99,20 +100,15 @@ def start(
 def finish(visitor: Visitor, params: Mapping[str, str]) -> Back:
     """The second half, when the person is back: the tokens are kept. Raises Refused, Trouble, keyring.NoKeys."""
     server, leaving = _taken(visitor, params.get("state", ""))
-    if origin_of(server.url) != leaving.origin or server.credential_kind != "oauth":
+    same = origin_of(server.url) == leaving.origin and server.credential_kind == "oauth"
+    if not same or not catalog.may_use(visitor.user, server.pk):
         raise Refused("changed", server, leaving.flow)
     named = params.get("iss")
     if named != leaving.issuer if named is not None else leaving.says_issuer:
         raise Refused("wrong_issuer", server, leaving.flow)  # and whatever else it says is not to be believed (AZ-8)
-    if not params.get("code"):
-        denied = params.get("error") == "access_denied"
-        raise Refused("denied" if denied else "failed", server, leaving.flow)
-    connection.close()
-    try:
-        new = async_to_sync(authserver.exchange)(leaving, params["code"], tuple(server.private_networks))
-    except Trouble as trouble:
-        raise Refused(trouble.code, server, leaving.flow) from None
-    tokens.keep(server, visitor.user, new)
+    if params.get("error") == "access_denied":
+        raise Refused("denied", server, leaving.flow)
+    tokens.keep(server, visitor.user, _exchanged(server, leaving, params.get("code", "")))
     return Back(server, leaving.flow, leaving.leg)
 
 
@@ -126,6 +122,19 @@ def disconnect(server: Server, user: int) -> bool | None:
         return None
     connection.close()
     return async_to_sync(authserver.revoke)(held, tuple(server.private_networks))
+
+
+def _exchanged(server: Server, leaving: Leaving, code: str) -> Tokens:
+    """The tokens for a code. Without, our registration may be forgotten there: next time there is another."""
+    connection.close()
+    try:
+        if not code:
+            raise Trouble("failed")
+        return async_to_sync(authserver.exchange)(leaving, code, tuple(server.private_networks))
+    except Trouble as trouble:
+        if trouble.code in ("failed", "refused"):
+            Registration.objects.filter(server=server, issuer_digest=_digest(leaving.issuer)).delete()
+        raise Refused(trouble.code, server, leaving.flow) from None
 
 
 async def _challenge(server: Server) -> Challenge:
@@ -159,7 +168,7 @@ def _client(server: Server, found: Found, callback: str) -> Client:
     digest = _digest(found.issuer)
     stored = Registration.objects.filter(server=server, issuer_digest=digest).first()
     known = _registered(stored) if stored else None
-    if known is not None and callback in known.redirects:
+    if known is not None and callback in known.redirects and not 0 < known.until < time.time():
         return known
     connection.close()
     new = async_to_sync(authserver.register)(found, [callback], tuple(server.private_networks))

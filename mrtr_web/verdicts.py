@@ -64,7 +64,7 @@ def _refusals(record: Record, outcome: Outcome) -> Refusals | None:
         return None
     if outcome.challenge is None:
         return record.refusals
-    return Refusals(challenge=outcome.challenge, count=record.refusals.count + 1 if record.refusals else 1)
+    return Refusals(challenge=outcome.challenge, sign_ins=record.refusals.sign_ins if record.refusals else 0)
 
 
 def asked_in(record: Record) -> tuple[Step, ...]:

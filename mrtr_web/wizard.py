@@ -181,11 +181,17 @@ def answer(visitor: Visitor, row: Flow, record: Record, form: steps.RoundForm, p
     return _send(visitor, row, answered, Event.ANSWERED, actions=form.actions())
 
 
-def send_again(visitor: Visitor, flow_id: uuid.UUID, leg: uuid.UUID) -> Launched:
-    """Send the leg again that is known as `leg`: same answers and state, new id. Raises Barred, Stale, Unreadable."""
+def send_again(visitor: Visitor, flow_id: uuid.UUID, leg: uuid.UUID, *, signed_in: bool = False) -> Launched:
+    """Send the leg again that is known as `leg`: same answers and state, new id. Raises Barred, Stale, Unreadable.
+
+    `signed_in`: because the person has signed in at the server for it.
+    """
     row, record = open_flow(visitor, flow_id)
     if row.leg != leg:
         raise Stale
+    if signed_in and record.refusals is not None:
+        counted = record.refusals.model_copy(update={"sign_ins": record.refusals.sign_ins + 1})
+        record = record.model_copy(update={"refusals": counted})
     return _send(visitor, row, record, Event.SENT_AGAIN)
 
 

@@ -148,7 +148,7 @@ def test_a_person_signs_in_from_the_servers_page_asks_for_more_and_disconnects(
     start(window, "admin")
     window.state("unsent")
     told(window, "The server does not allow you to do that with the rights that you have given this app there.")
-    press(window, "Sign in again to Demo desk")
+    press(window, "Sign in to Demo desk")
     leave(window, world)
     come_back(window, world, "carla")
     window.state("completed")

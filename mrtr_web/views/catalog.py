@@ -74,15 +74,16 @@ def server(request: SignedIn, slug: str) -> HttpResponse:
     if request.user.has_perm("mrtr_web.view_finding"):
         context |= {"hidden": entries.unusable(found), "findings": found.findings.all()}
         context["report"] = review.is_reviewer(request.user) and review.servers(request.user).filter(pk=found.pk)
-    fails = found.trouble and not found.offers and not context["connects"]
-    return render(request, "catalog/server.html", context, status=502 if fails else 200)
+    is_down = found.trouble and not found.offers and not context["connects"]
+    return render(request, "catalog/server.html", context, status=502 if is_down else 200)
 
 
 def _connection(found: Server, user: int) -> dict[str, Any]:
     """How this person is let in, where each needs something of their own."""
     row = tokens.of(found, user) if found.asks_each else None
     connects = catalog.may_connect(found, found.trouble)
-    return {"connection": row, "connected": is_connected(row), "connects": connects}
+    may_sign_in = catalog.may_sign_in(found, user)
+    return {"connection": row, "connected": is_connected(row), "connects": connects, "may_sign_in": may_sign_in}
 
 
 def _asked_anew(request: SignedIn, found: Server) -> HttpResponse:

@@ -93,7 +93,7 @@ def callback(request: Request) -> HttpResponse:
 @signed_in
 def _back(request: SignedIn) -> HttpResponse:
     try:
-        back = oauth.finish(request.visitor, request.GET.dict())
+        back = oauth.finish(request.visitor, {name: texts[0] for name, texts in request.GET.lists() if len(texts) == 1})
     except oauth.Refused as refused:
         return _refused(request, refused)
     except keyring.NoKeys:
@@ -181,7 +181,7 @@ def _go_on(request: SignedIn, server: Server, flow: str, leg: str) -> HttpRespon
         return redirect("server", server.slug)
     if leg_id is not None:
         with contextlib.suppress(wizard.Barred, wizard.Stale, wizard.Unreadable):  # its page says what is
-            wizard.wait(wizard.send_again(request.visitor, row.pk, leg_id))
+            wizard.wait(wizard.send_again(request.visitor, row.pk, leg_id, signed_in=True))
     return redirect("flow", row.pk)
 
 
