@@ -13,19 +13,29 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from mrtr_web import catalog, credentials, egress, entries, kept, ledger, probe
-from mrtr_web.admin import credentialform, records
+from mrtr_web.admin import clientform, credentialform, records
 from mrtr_web.admin.guarded import Guarded, is_super
 from mrtr_web.admin.importing import import_page
 from mrtr_web.admin.serverform import ServerForm
 from mrtr_web.flow import Act
-from mrtr_web.models import Finding, Server
+from mrtr_web.models import Connection, Finding, Server
 from mrtr_web.schema.text import clean_text
 
 _PEOPLE_SEE = ("slug", "name", "letter", "description", "tags")
 _FIELDSETS: Any = [
     (_("What people see"), {"fields": _PEOPLE_SEE}),
     (_("Where it is"), {"fields": ("url", "private_networks", "silence_timeout", "total_timeout")}),
-    (_("Credential"), {"fields": ("credential_status", *credentialform.FIELDS)}),
+    (_("Credential"), {"fields": ("credential_status", *credentialform.OF_ALL)}),
+    (
+        _("Signing in (OAuth)"),
+        {
+            "fields": clientform.FIELDS,
+            "description": _(
+                "For servers at which each person signs in. All empty: this app registers itself there, or is known "
+                "by its metadata document."
+            ),
+        },
+    ),
     (_("What it may ask"), {"fields": ("capabilities", "roots")}),
     (_("Who and what"), {"fields": ("groups", "hidden_tools", "hide_too", "not_offered", "enabled", "keep_messages")}),
 ]
@@ -62,8 +72,9 @@ class ServerAdmin(Guarded):
         may_change = self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
         hidden = set(credentialform.OF_SUPERUSERS if may_change else ("hide_too", *credentialform.FIELDS))
         return [
-            (title, {"fields": tuple(_shown(name) for name in options["fields"] if name not in hidden)})
+            (title, options | {"fields": tuple(_shown(name) for name in options["fields"] if name not in hidden)})
             for title, options in _FIELDSETS
+            if not hidden.issuperset(options["fields"])
         ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -126,9 +137,13 @@ class ServerAdmin(Guarded):
         return HttpResponseRedirect(reverse("admin:mrtr_web_server_change", args=[pk]))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """What it was seen to break goes with it; requests do not: a server that has some is switched off instead."""
+        """What it was seen to break goes with it, and people's tokens for it.
+
+        Requests do not: a server that has some is switched off instead.
+        """
         to_delete, counts, needed, protected = super().get_deleted_objects(objs, request)
-        return to_delete, counts, set(needed) - {Finding._meta.verbose_name}, protected
+        let_go = {Finding._meta.verbose_name, Connection._meta.verbose_name}
+        return to_delete, counts, set(needed) - let_go, protected
 
     def delete_model(self, request: HttpRequest, obj: Server) -> None:
         ledger.note_server(obj, Act.SERVER_REMOVED, by=request.user.pk)
@@ -140,10 +155,19 @@ class ServerAdmin(Guarded):
 
     @admin.display(description=gettext_lazy("Credential"))
     def credential_status(self, server: Server) -> str:
-        if server.credential_kind == "none":
-            return gettext("not set")
         trouble = credentials.trouble(server)
-        return gettext("set") if not trouble else gettext("set, but unusable: %s") % trouble
+        if trouble:
+            return gettext("set, but unusable: %s") % trouble
+        match server.credential_kind:
+            case "none":
+                return gettext("not set")
+            case "each":
+                return gettext("each person gives a token of their own")
+            case "oauth" if server.credential_sealed is None and server.credential_source == "form":
+                return gettext("each person signs in; this app registers itself there")
+            case "oauth":
+                return gettext("each person signs in; the client is set")
+        return gettext("set")
 
     @admin.display(description=gettext_lazy("Private networks"))
     def listed_networks(self, server: Server) -> str:
