@@ -237,8 +237,9 @@ CHANGES: list[tuple[dict[str, str], tuple[int, int]]] = [
 def test_tokens_go_with_the_kind_and_the_origin_that_they_were_given_for(
     root: Person, connected: Connection, values: dict[str, str], left: tuple[int, int]
 ) -> None:
-    save(root, page_of(connected.server), **values)
+    page = save(root, page_of(connected.server), **values)
     assert (Connection.objects.count(), Registration.objects.count()) == left
+    assert ("The token of 1 person was dropped." in page.text) is not bool(left[0])
     assert Server.objects.get().credential_kind == values.get("kind", "oauth")
     if left[0]:
         assert tokens.access(Server.objects.get(), connected.user_id) == ACCESS

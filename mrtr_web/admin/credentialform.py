@@ -26,7 +26,14 @@ _PLACES: dict[str, tuple[str, ...]] = {
 class CredentialForm(clientform.ClientForm):
     """given() is what is to be stored: None keeps what is there."""
 
-    kind = forms.ChoiceField(label=_("Kind"), choices=CREDENTIAL_KINDS, required=False)
+    kind = forms.ChoiceField(
+        label=_("Kind"),
+        help_text=_(
+            "With a token of each person's own, nothing more is filled in here. Another kind drops what is set."
+        ),
+        choices=CREDENTIAL_KINDS,
+        required=False,
+    )
     source = forms.ChoiceField(label=_("Where it is"), choices=CREDENTIAL_SOURCES, required=False)
     reference = forms.CharField(
         label=_("Name of the variable or file"),
@@ -37,7 +44,7 @@ class CredentialForm(clientform.ClientForm):
     )
     token = forms.CharField(
         label=_("Token"),
-        help_text=_("Sent as Authorization: Bearer … Leave it empty to keep the one that is set."),
+        help_text=_("A bearer token, sent as Authorization: Bearer … Leave it empty to keep the one that is set."),
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "class": "vTextField"}),
         required=False,
     )

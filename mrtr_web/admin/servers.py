@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from django.utils.html import format_html_join
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
@@ -105,9 +105,7 @@ class ServerAdmin(Guarded):
         if _ASKED_ANEW & set(changed):
             catalog.forget_listings(obj)
         super().save_model(request, obj, form, change)
-        if form.settle(obj):
-            text = gettext("Its credential was given for another address and has been dropped: give it anew.")
-            messages.warning(request, text)
+        _settle(request, obj, form)
         obj.save()
         if not obj.keep_messages:
             kept.forget(obj)
@@ -179,6 +177,18 @@ class ServerAdmin(Guarded):
         catalog.attach(0, server)
         told = [(clean_text(name, 200), clean_text(reason, 500)) for name, reason in entries.unusable(server)]
         return format_html_join("", "<p><strong>{}</strong>: {}</p>", told) or "-"
+
+
+def _settle(request: HttpRequest, server: Server, form: ServerForm) -> None:
+    """Give the server its credential, and say what was dropped: those people have to connect again."""
+    connections = Connection.objects.filter(server=server)
+    before = connections.count()
+    if form.settle(server):
+        text = gettext("Its credential was given for another address and has been dropped: give it anew.")
+        messages.warning(request, text)
+    if lost := before - connections.count():
+        text = ngettext("The token of %d person was dropped.", "The tokens of %d people were dropped.", lost) % lost
+        messages.warning(request, text)
 
 
 def _is_moved(form: ServerForm) -> bool:
