@@ -38,7 +38,7 @@ Model = TypeVar("Model", bound=BaseModel)
 class Trouble(Exception):
     """Something is wrong with, or on the way to, an authorization server. `code`: one of ours.
 
-    unreachable no_metadata wrong_resource wrong_issuer no_pkce insecure unregistered refused odd
+    unreachable no_metadata wrong_resource misnamed no_pkce insecure unregistered refused odd
     """
 
     def __init__(self, code: str) -> None:
@@ -217,7 +217,7 @@ async def _metadata(http: httpx2.AsyncClient, url: str, issuer: str) -> OAuthMet
         if metadata is None:
             continue
         if from_json(answer.content)["issuer"] != issuer:
-            raise Trouble("wrong_issuer")
+            raise Trouble("misnamed")
         return metadata
     raise Trouble("no_metadata")
 

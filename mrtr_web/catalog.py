@@ -12,7 +12,8 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from mrtr_web import entries, ledger, listings, operations, relay
+from mrtr_web import entries, ledger, listings, operations, relay, tokens
+from mrtr_web.access import MOST_SIGN_INS
 from mrtr_web.asking import Answers, Question, ask
 from mrtr_web.models import Flow, Listing, Server
 
@@ -89,6 +90,12 @@ def newest_schema(row: Flow) -> Object | None:
 def may_connect(server: Server, trouble: str) -> bool:
     """Whether this trouble is one that the person can end by connecting."""
     return server.asks_each and trouble in CONNECTS
+
+
+def may_sign_in(server: Server, user: int) -> bool:
+    """Whether signing in once more is worth offering: not where it has been of no use several times (AZ-11)."""
+    row = tokens.of(server, user)
+    return row is None or row.sign_ins < MOST_SIGN_INS
 
 
 def forget_own(server: Server, user: int) -> None:
@@ -170,6 +177,8 @@ def _store(server: Server, user: int, answers: Answers, asked_at: datetime) -> N
     server.checked_at = timezone.now()
     server.trouble = trouble_of(answers.error) if answers.error else ""
     asked = {name: getattr(server, name) for name in ASKED_BY}
+    if server.asks_each and not answers.error:
+        tokens.note_let_in(server, user)
     with transaction.atomic():
         rows = Server.objects.select_for_update().filter(pk=server.pk, **asked)
         if not rows.exists():

@@ -23,6 +23,8 @@ class Connection(models.Model):
     """When the token is to be renewed: somewhat before it ends. None: it cannot be, or does not end."""
     ends_at = models.DateTimeField(null=True)
     """When the token ends, as far as is known."""
+    sign_ins = models.PositiveIntegerField(default=0)
+    """In a row, that did not make the server list what it offers."""
     claimed_until = models.DateTimeField(null=True)
     """Until then somebody is renewing it, and nobody else may."""
 

@@ -6,6 +6,7 @@ Whoever wants to renew one claims its row first, so that no two processes use up
 import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -89,6 +90,11 @@ def keep(server: Server, user: int, tokens: Tokens) -> None:
     _keep(server, user, tokens.model_dump_json(), tokens)
 
 
+def note_let_in(server: Server, user: int) -> None:
+    """The server has listed what it offers to this person: their sign-in was of use."""
+    Connection.objects.filter(user=user, server=server.pk, sign_ins__gt=0).update(sign_ins=0)
+
+
 def drop(row: Connection, by: int | None = None) -> bool:
     """Disconnect a person, who does so unless it says by whom. False where it was done already."""
     with transaction.atomic():
@@ -147,7 +153,7 @@ def give_up(claimed: Claimed) -> None:
 
 def _keep(server: Server, user: int, text: str, tokens: Tokens | None) -> None:
     row = Connection(user_id=user, server=server, kind=server.credential_kind, origin=origin_of(server.url))
-    values = {
+    values: dict[str, Any] = {
         "kind": row.kind,
         "origin": row.origin,
         "sealed": keyring.seal(text, *binding(row)),
@@ -156,6 +162,8 @@ def _keep(server: Server, user: int, text: str, tokens: Tokens | None) -> None:
         **_times(tokens),
     }
     with transaction.atomic():
+        before = Connection.objects.filter(user=user, server=server).values_list("sign_ins", flat=True).first() or 0
+        values["sign_ins"] = before + 1 if tokens else 0
         Connection.objects.update_or_create(user_id=user, server=server, defaults=values)
         ledger.note_connection(server, user, Act.CONNECTED)
 

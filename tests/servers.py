@@ -12,6 +12,7 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
+from urllib.parse import parse_qsl
 
 import httpx2
 import uvicorn
@@ -87,6 +88,17 @@ class Post:
     headers: Mapping[str, str]
     raw: bytes
     json: Any
+    query: str = ""
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The parameters in the URL."""
+        return dict(parse_qsl(self.query, keep_blank_values=True))
+
+    @property
+    def form(self) -> dict[str, str]:
+        """The body, where it is a form."""
+        return dict(parse_qsl(self.raw.decode(), keep_blank_values=True))
 
     @property
     def id(self) -> Any:
@@ -171,7 +183,7 @@ async def _read(scope: Scope, receive: Receive) -> Post:
         body = json.loads(raw)
     except ValueError:
         body = None
-    return Post(scope["method"], scope["path"], headers, raw, body)
+    return Post(scope["method"], scope["path"], headers, raw, body, scope.get("query_string", b"").decode("latin-1"))
 
 
 @dataclass

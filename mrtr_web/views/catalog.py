@@ -8,9 +8,10 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from mrtr_web import catalog, entries, listings, recents, relay, review, search
+from mrtr_web import catalog, entries, listings, recents, relay, review, search, tokens
 from mrtr_web.entries import Entry
 from mrtr_web.models import Server
+from mrtr_web.views.connections import is_connected
 from mrtr_web.views.web import SignedIn, signed_in
 
 MOST_FOUND = 60
@@ -64,7 +65,7 @@ def server(request: SignedIn, slug: str) -> HttpResponse:
     context: dict[str, Any] = {
         "server": found,
         "query": query,
-        "connects": catalog.may_connect(found, found.trouble),
+        **_connection(found, request.user.pk),
         "cut": entries.is_cut(found),
         "offers_something": any(found.offers.values()),
         "claims": any(entry.claims for entry in shown["tools"]),
@@ -73,7 +74,16 @@ def server(request: SignedIn, slug: str) -> HttpResponse:
     if request.user.has_perm("mrtr_web.view_finding"):
         context |= {"hidden": entries.unusable(found), "findings": found.findings.all()}
         context["report"] = review.is_reviewer(request.user) and review.servers(request.user).filter(pk=found.pk)
-    return render(request, "catalog/server.html", context, status=502 if found.trouble and not found.offers else 200)
+    is_down = found.trouble and not found.offers and not context["connects"]
+    return render(request, "catalog/server.html", context, status=502 if is_down else 200)
+
+
+def _connection(found: Server, user: int) -> dict[str, Any]:
+    """How this person is let in, where each needs something of their own."""
+    row = tokens.of(found, user) if found.asks_each else None
+    connects = catalog.may_connect(found, found.trouble)
+    may_sign_in = catalog.may_sign_in(found, user)
+    return {"connection": row, "connected": is_connected(row), "connects": connects, "may_sign_in": may_sign_in}
 
 
 def _asked_anew(request: SignedIn, found: Server) -> HttpResponse:

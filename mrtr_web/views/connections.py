@@ -3,20 +3,39 @@
 import contextlib
 from typing import Any
 
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
 from mrtr_web import authserver, catalog, headerlines, keyring, oauth, tokens, wizard
 from mrtr_web.access import PER_PERSON
-from mrtr_web.models import Server
+from mrtr_web.models import Connection, Server
 from mrtr_web.views.web import Request, SignedIn, own_host, signed_in, uuid_in
 
 Context = dict[str, Any]
+
+
+class TokenForm(forms.Form):
+    """A token that a person pastes. No page has it again: not this one, nor the one that shows a lost post."""
+
+    token_password = forms.CharField(
+        required=False,
+        help_text=_lazy(
+            "A long text that the server gives you, mostly in its own settings. Paste it alone, without the word "
+            "Bearer. It is kept sealed, sent to this server only, and never shown again."
+        ),
+        widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+
+    def __init__(self, server: Server, data: Any = None) -> None:
+        super().__init__(data)
+        self.fields["token_password"].label = _("Your token for %(server)s") % {"server": server.name}
 
 
 @require_safe
@@ -24,8 +43,13 @@ Context = dict[str, Any]
 def mine(request: SignedIn) -> HttpResponse:
     servers = list(catalog.visible(request.user).filter(credential_kind__in=PER_PERSON))
     connected = tokens.connected(servers, request.user.pk)
-    rows = [(server, connected.get(server.pk)) for server in servers]
+    rows = [(server, row := connected.get(server.pk), is_connected(row)) for server in servers]
     return render(request, "connections/list.html", {"rows": rows})
+
+
+def is_connected(row: Connection | None) -> bool:
+    """Whether the token serves, or can be renewed without the person."""
+    return row is not None and (tokens.serves(row) or row.renew_at is not None)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -102,9 +126,12 @@ def _server(request: SignedIn, slug: str) -> Server:
 
 def _page(request: SignedIn, server: Server, status: int = 200, **more: Any) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
+    connection = tokens.of(server, request.user.pk)
     context = {
         "server": server,
-        "connection": tokens.of(server, request.user.pk),
+        "connection": connection,
+        "connected": is_connected(connection),
+        "form": TokenForm(server),
         "flow_id": uuid_in(given.get("flow", "")) or "",
         "leg": uuid_in(given.get("leg", "")) or "",
         **more,
@@ -116,7 +143,9 @@ def _paste(request: SignedIn, server: Server) -> HttpResponse:
     try:
         tokens.paste(server, request.user.pk, request.POST.get("token_password", ""))
     except headerlines.Malformed as error:
-        return _page(request, server, 422, error=str(error))
+        form = TokenForm(server, {})
+        form.add_error("token_password", str(error))
+        return _page(request, server, 422, form=form)
     except keyring.NoKeys:
         return _page(request, server, 503, code="no_keys")
     messages.success(request, _("Your token for %(server)s is kept.") % {"server": server.name})
@@ -140,7 +169,7 @@ def _leave(request: SignedIn, server: Server) -> HttpResponse:
         return _page(request, server, 502, code=trouble.code)
     except keyring.NoKeys:
         return _page(request, server, 503, code="no_keys")
-    return render(request, "connections/leave.html", {"server": server, "way": way})
+    return render(request, "connections/leave.html", {"server": server, "way": way, "flow_id": flow})
 
 
 def _go_on(request: SignedIn, server: Server, flow: str, leg: str) -> HttpResponse:

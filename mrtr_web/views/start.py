@@ -47,7 +47,8 @@ def start(request: SignedIn, slug: str, kind: str, name: str = "", copy: int = 1
     if operation is None and request.method == "POST":
         return _not_here(request)
     if operation is None:
-        return render(request, "catalog/gone.html", {"server": server}, status=404)
+        connects = catalog.may_connect(server, server.trouble)
+        return render(request, "catalog/gone.html", {"server": server, "connects": connects}, status=404)
     try:
         page = StartPage(request, kind, operation)
         if request.method != "POST":

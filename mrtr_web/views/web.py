@@ -89,6 +89,7 @@ def own_host(request: HttpRequest) -> str:
 def lost_post(request: HttpRequest, reason: str, status: int = 403, **context: Any) -> HttpResponse:
     """A post that could not be taken: says why, shows what was typed, offers to send it again where that helps."""
     context |= {"reason": reason, "typed": typed_in(request), "again": address_of(request)}
+    context["token_left_out"] = "token_password" in request.POST
     return render(request, "account/lost_post.html", context, status=status)
 
 

@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from mrtr_web import catalog, operations, records, results, steps, wizard
+from mrtr_web import catalog, operations, records, results, steps, tokens, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
 from mrtr_web.views.web import Request, SignedIn, digest, lost_post, own_host, signed_in, uuid_in
@@ -209,6 +209,7 @@ def _row(request: SignedIn, flow_id: uuid.UUID) -> Flow:
 
 def _context(row: Flow, record: Record | None) -> Context:
     operation = catalog.operation_of(row)
+    connects = row.state == State.UNSENT and catalog.may_connect(row.server, row.outcome)
     return {
         "flow": row,
         "server": row.server,
@@ -220,7 +221,8 @@ def _context(row: Flow, record: Record | None) -> Context:
         if record
         else [],
         "has_input": bool(record and (record.params.get("arguments") or "uri" in record.params)),
-        "connects": row.state == State.UNSENT and catalog.may_connect(row.server, row.outcome),
+        "connects": connects,
+        "connection": tokens.of(row.server, row.user_id) if connects else None,
         "may_sign_in": record is None or record.refusals is None or record.refusals.may_sign_in,
         "error": record.error if record else None,
         "missing": _missing(record.error) if record and record.error else [],

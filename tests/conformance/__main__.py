@@ -25,6 +25,18 @@ CLIENT = {
     "sep-2322-client-request-state": 5,
 }
 """Client scenarios, and how many checks each makes."""
+AUTH = {
+    **dict.fromkeys(("metadata-default", "metadata-var1", "metadata-var2", "metadata-var3"), 18),
+    **dict.fromkeys(("token-endpoint-auth-basic", "token-endpoint-auth-post", "token-endpoint-auth-none"), 19),
+    **dict.fromkeys(("basic-cimd", "pre-registration", "offline-access-scope"), 12),
+    **dict.fromkeys(("iss-supported-missing", "iss-wrong-issuer", "iss-unexpected", "iss-normalized"), 8),
+    "scope-step-up": 25,
+    "scope-retry-limit": 27,
+    "authorization-server-migration": 28,
+    "metadata-issuer-mismatch": 3,
+    "resource-mismatch": 2,
+}
+"""Checks of the scenarios in which a person signs in, where they are not 14."""
 BROWSER = (
     "sep-2322-client-request-state",
     "tools_call",
@@ -50,6 +62,9 @@ def _grades(folder: Path) -> Iterator[Grade]:
             yield suite.client(
                 "browser", f"{sys.executable} -m tests.conformance.browser", scenario, CLIENT[scenario], environ
             )
+        for scenario in suite.required_of_clients("auth/"):
+            command = f"{sys.executable} -m tests.conformance.signing_in"
+            yield suite.client("auth", command, scenario, AUTH.get(scenario.removeprefix("auth/"), 14), environ)
     with _demo() as url:
         for scenario in suite.required_of_servers():
             yield suite.server(url, scenario)
@@ -73,7 +88,9 @@ def _app(folder: Path) -> Iterator[dict[str, str]]:
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
     User.objects.create_user(NAME, password=PASSWORD)
-    with serving(folder) as process:
+    os.environ["MRTR_CREDENTIAL_DIR"] = str(folder)
+    document = {"MRTR_CLIENT_METADATA_URL": "https://conformance-test.local/client-metadata.json"}
+    with serving(folder, **document) as process:
         yield {"APP": process.base, "DATABASE_URL": os.environ["DATABASE_URL"]}
 
 

@@ -22,6 +22,8 @@ LOOPBACK = BASE / ".ci" / "conformance" / "loopback.cjs"
 REVISION = "2026-07-28"
 REQUIRED = 37
 """Server scenarios in the frozen contract of the revision."""
+REQUIRED_AUTH = 25
+"""Client scenarios of signing in, there."""
 CLIENT_SECONDS = 60
 CLEAN = re.compile(r"^Passed: ([1-9]\d*)/\1, 0 failed, 0 warnings", re.MULTILINE)
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -65,6 +67,16 @@ def required_of_servers() -> list[str]:
     found = re.findall(r"^\s+-\s+(\S+)", listed, re.MULTILINE)
     if len(found) != REQUIRED:
         raise SystemExit(f"the suite lists {len(found)} required server scenarios, not {REQUIRED}")
+    return found
+
+
+def required_of_clients(prefix: str) -> list[str]:
+    """The client scenarios of the frozen contract under a prefix. Raises SystemExit where they cannot be read."""
+    _, told = _suite(["list", "--requirements", REVISION])
+    listed = told.partition("Client scenarios")[2].partition("never scored")[0]
+    found = re.findall(rf"^\s+-\s+({prefix}\S+)$", listed, re.MULTILINE)
+    if len(found) != REQUIRED_AUTH:
+        raise SystemExit(f"the suite lists {len(found)} required scenarios of {prefix}, not {REQUIRED_AUTH}")
     return found
 
 
