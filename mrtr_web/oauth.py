@@ -108,7 +108,10 @@ def finish(visitor: Visitor, params: Mapping[str, str]) -> Back:
         raise Refused("wrong_issuer", server, leaving.flow)  # and whatever else it says is not to be believed (AZ-8)
     if params.get("error") == "access_denied":
         raise Refused("denied", server, leaving.flow)
-    tokens.keep(server, visitor.user, _exchanged(server, leaving, params.get("code", "")))
+    try:
+        tokens.keep(server, visitor.user, _exchanged(server, leaving, params.get("code", "")))
+    except tokens.Changed:
+        raise Refused("changed", server, leaving.flow) from None
     return Back(server, leaving.flow, leaving.leg)
 
 

@@ -45,6 +45,10 @@ class Busy:
     serves: bool
 
 
+class Changed(Exception):
+    """The server is not any more what the token was for."""
+
+
 def of(server: Server, user: int) -> Connection | None:
     """This person's connection to the server as it is now."""
     return Connection.objects.filter(
@@ -80,13 +84,13 @@ def tokens_of(row: Connection) -> Tokens | None:
 
 
 def paste(server: Server, user: int, text: str) -> None:
-    """Keep a token that a person pasted. Raises headerlines.Malformed, keyring.NoKeys."""
+    """Keep a token that a person pasted. Raises headerlines.Malformed, keyring.NoKeys, Changed."""
     headerlines.read("bearer", text)
     _keep(server, user, text.strip(), None)
 
 
 def keep(server: Server, user: int, tokens: Tokens) -> None:
-    """Keep what a sign-in brought. Raises keyring.NoKeys."""
+    """Keep what a sign-in brought. Raises keyring.NoKeys, Changed."""
     _keep(server, user, tokens.model_dump_json(), tokens)
 
 
@@ -162,6 +166,9 @@ def _keep(server: Server, user: int, text: str, tokens: Tokens | None) -> None:
         **_times(tokens),
     }
     with transaction.atomic():
+        held = Server.objects.select_for_update().filter(pk=server.pk, url=server.url, credential_kind=row.kind)
+        if held.values_list("pk", flat=True).first() is None:
+            raise Changed
         before = Connection.objects.filter(user=user, server=server).values_list("sign_ins", flat=True).first() or 0
         values["sign_ins"] = before + 1 if tokens else 0
         Connection.objects.update_or_create(user_id=user, server=server, defaults=values)

@@ -429,6 +429,15 @@ def test_who_may_no_longer_use_the_server_is_not_connected(person: Person, serve
         assert Connection.objects.count() == 0
 
 
+def test_a_server_that_is_changed_while_a_token_is_fetched_gets_none(server: Server, alice: User) -> None:
+    with protected(server) as world:
+        held = Server.objects.get()
+        Server.objects.update(url=f"{world.url}/elsewhere")
+        with pytest.raises(tokens.Changed):
+            tokens.paste(held, alice.pk, "t0ken")
+        assert Connection.objects.count() == 0
+
+
 def test_nothing_is_kept_without_a_key(person: Person, server: Server, settings: Settings) -> None:
     with protected(server):
         person.get("/s/demo/")

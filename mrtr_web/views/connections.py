@@ -148,6 +148,8 @@ def _paste(request: SignedIn, server: Server) -> HttpResponse:
         return _page(request, server, 422, form=form)
     except keyring.NoKeys:
         return _page(request, server, 503, code="no_keys")
+    except tokens.Changed:
+        return _page(request, server, 409, code="changed")
     messages.success(request, _("Your token for %(server)s is kept.") % {"server": server.name})
     return _go_on(request, server, request.POST.get("flow", ""), request.POST.get("leg", ""))
 
