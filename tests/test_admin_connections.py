@@ -338,7 +338,7 @@ def test_a_server_that_wants_people_to_sign_in_says_so(
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"pkce": False}, "The sign-in server lacks a safeguard (PKCE) without which this app signs nobody in."),
+        ({"pkce": False}, "The sign-in server lacks a safeguard without which this app signs nobody in."),
         ({"registers": False}, "The sign-in server does not know this app and takes no registrations."),
     ],
 )

@@ -19,7 +19,7 @@ from tests.window import CHROMIUM, FLAGS, WAIT
 
 MOST = 6
 """Sign-ins in one scenario; the app itself stops before."""
-OFFER = re.compile(r"Sign in to Suite( again)?")
+OFFER = re.compile(r"Sign in (again )?to Suite")
 SETTLED = "main:not([data-flow-state=running], [data-flow-state=not_yet])"
 TOOL_STATES = ", ".join(f"main[data-flow-state={state}]" for state in ("completed", "failed", "unsent"))
 
