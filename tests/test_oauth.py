@@ -11,6 +11,7 @@ from pytest_django import Settings
 
 from mrtr_web import credentials, tokens
 from mrtr_web.models import AuditEntry, Connection, Registration, Server, Session, SignIn
+from tests.authserver import authorized
 from tests.person import Person
 from tests.signing_in import (
     ADMIN,
@@ -427,6 +428,25 @@ def test_who_may_no_longer_use_the_server_is_not_connected(person: Person, serve
         Server.objects.update(enabled=False)
         assert "The server was changed while you were away" in person.get(back).text
         assert Connection.objects.count() == 0
+
+
+def test_what_another_server_asks_for_leads_nobody_anywhere(person: Person, server: Server) -> None:
+    with authorized(open_listings=True, challenged_scope="foreign", prm_at="own") as foreign:
+        other = Server.objects.create(
+            slug="other", name="Other", url=foreign.url, private_networks=server.private_networks
+        )
+        credentials.give(other, "oauth", "")
+        other.save()
+        person.get("/s/other/tools/whoami/")
+        person.press("Start")
+        left = person.until("unsent").button("Sign in to Other")[0].data()
+        with protected(server) as world:
+            url = way(person.post("/connections/demo/", left))
+            assert asked(url)["scope"] == "use"
+            assert urlsplit(url).port == urlsplit(world.issuer).port
+            person.get(answered(url))
+            assert person.page.path == "/s/demo/"
+        assert not any(post.path.startswith("/about/") for post in foreign.mcp.posts)
 
 
 def test_a_server_that_is_changed_while_a_token_is_fetched_gets_none(server: Server, alice: User) -> None:

@@ -1,6 +1,7 @@
 """My connections: what lets a person in at servers, and the way to an authorization server and back."""
 
 import contextlib
+import uuid
 from typing import Any
 
 from django import forms
@@ -99,7 +100,7 @@ def _back(request: SignedIn) -> HttpResponse:
     except keyring.NoKeys:
         return _refused(request, oauth.Refused("failed"))
     messages.success(request, _("You are signed in at %(server)s.") % {"server": back.server.name})
-    return _go_on(request, back.server, back.flow, back.leg)
+    return _go_on(request, back.server, uuid_in(back.flow), uuid_in(back.leg))
 
 
 @require_safe
@@ -125,15 +126,15 @@ def _server(request: SignedIn, slug: str) -> Server:
 
 
 def _page(request: SignedIn, server: Server, status: int = 200, **more: Any) -> HttpResponse:
-    given = request.POST if request.method == "POST" else request.GET
+    flow, leg = _left(request, server)
     connection = tokens.of(server, request.user.pk)
     context = {
         "server": server,
         "connection": connection,
         "connected": is_connected(connection),
         "form": TokenForm(server),
-        "flow_id": uuid_in(given.get("flow", "")) or "",
-        "leg": uuid_in(given.get("leg", "")) or "",
+        "flow_id": flow or "",
+        "leg": leg or "",
         **more,
     }
     return render(request, "connections/one.html", context, status=status)
@@ -151,11 +152,22 @@ def _paste(request: SignedIn, server: Server) -> HttpResponse:
     except tokens.Changed:
         return _page(request, server, 409, code="changed")
     messages.success(request, _("Your token for %(server)s is kept.") % {"server": server.name})
-    return _go_on(request, server, request.POST.get("flow", ""), request.POST.get("leg", ""))
+    return _go_on(request, server, *_left(request, server))
+
+
+def _left(request: SignedIn, server: Server) -> tuple[uuid.UUID | None, uuid.UUID | None]:
+    """The flow and leg that the person has left for this, if they are theirs and of this server: what another server
+    asks for says nothing of this one."""
+    given = request.POST if request.method == "POST" else request.GET
+    flow = uuid_in(given.get("flow", ""))
+    row = wizard.flow_of(request.user.pk, flow) if flow else None
+    if row is None or row.server_id != server.pk:
+        return None, None
+    return flow, uuid_in(given.get("leg", ""))
 
 
 def _leave(request: SignedIn, server: Server) -> HttpResponse:
-    flow, leg = uuid_in(request.POST.get("flow", "")), uuid_in(request.POST.get("leg", ""))
+    flow, leg = _left(request, server)
     refusals = wizard.refusals(request.visitor, flow) if flow else None
     try:
         way = oauth.start(
@@ -174,17 +186,15 @@ def _leave(request: SignedIn, server: Server) -> HttpResponse:
     return render(request, "connections/leave.html", {"server": server, "way": way, "flow_id": flow})
 
 
-def _go_on(request: SignedIn, server: Server, flow: str, leg: str) -> HttpResponse:
+def _go_on(request: SignedIn, server: Server, flow: uuid.UUID | None, leg: uuid.UUID | None) -> HttpResponse:
     """Where the person was; the leg that they left for is sent again, unless the flow has moved on meanwhile."""
     catalog.forget_own(server, request.user.pk)
-    flow_id, leg_id = uuid_in(flow), uuid_in(leg)
-    row = wizard.flow_of(request.user.pk, flow_id) if flow_id else None
-    if row is None or row.server_id != server.pk:
+    if flow is None or wizard.flow_of(request.user.pk, flow) is None:
         return redirect("server", server.slug)
-    if leg_id is not None:
+    if leg is not None:
         with contextlib.suppress(wizard.Barred, wizard.Stale, wizard.Unreadable):  # its page says what is
-            wizard.wait(wizard.send_again(request.visitor, row.pk, leg_id, signed_in=True))
-    return redirect("flow", row.pk)
+            wizard.wait(wizard.send_again(request.visitor, flow, leg, signed_in=True))
+    return redirect("flow", flow)
 
 
 def _refused(request: Request, refused: oauth.Refused) -> HttpResponse:
