@@ -15,7 +15,6 @@ from tests.authserver import authorized
 from tests.person import Person
 from tests.signing_in import (
     ADMIN,
-    AGAIN,
     ASK,
     OFFER,
     answered,
@@ -107,7 +106,7 @@ def test_a_server_that_is_never_content_is_offered_three_sign_ins(person: Person
             sign_in(person)
             person.until("unsent")
         assert "has refused this several times in a row" in person.page.text
-        assert OFFER not in person.page.text and AGAIN not in person.page.text
+        assert OFFER not in person.page.text
         assert [token_of(post) for post in calls(world)] == ["", *["never-issued"] * 3]
 
 
