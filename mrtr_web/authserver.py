@@ -27,7 +27,9 @@ from mrtr_web.access import MAX_SCOPE, Challenge, Client, Leaving, Tokens
 
 MAX_BYTES = 256 * 1024
 SECONDS = 10.0
-"""For one request; a person waits for all of them."""
+"""For one request; a person waits for it."""
+FINDING = 15.0
+"""And for all of them that it takes to find an authorization server."""
 METHODS = ("client_secret_basic", "client_secret_post", "none")
 """Ways in which we say who we are, the best first."""
 GRANTS = ["authorization_code", "refresh_token"]
@@ -62,10 +64,13 @@ class Found:
 
 async def find(url: str, challenge: Challenge, private: Sequence[str]) -> Found:
     """The authorization server of the MCP server at `url`. Raises Trouble."""
-    async with _client(private) as http:
-        document, protected = await _protected(http, url, challenge.metadata)
-        issuer = str(document["authorization_servers"][0])
-        metadata = await _metadata(http, url, issuer)
+    try:
+        async with asyncio.timeout(FINDING), _client(private) as http:
+            document, protected = await _protected(http, url, challenge.metadata)
+            issuer = str(document["authorization_servers"][0])
+            metadata = await _metadata(http, url, issuer)
+    except TimeoutError:
+        raise Trouble("unreachable") from None
     if "S256" not in (metadata.code_challenge_methods_supported or ()):
         raise Trouble("no_pkce")
     return Found(issuer, str(document["resource"]), metadata, protected)
@@ -135,7 +140,7 @@ async def exchange(leaving: Leaving, code: str, private: Sequence[str]) -> Token
     return Tokens(
         access=token.access_token,
         refresh=token.refresh_token or "",
-        lifetime=token.expires_in,
+        lifetime=token.expires_in or None,  # one that is over at once would be of no use
         scope=_shorter(token.scope) or leaving.scope,
         issuer=leaving.issuer,
         resource=leaving.resource,
@@ -152,7 +157,7 @@ async def renew(tokens: Tokens, private: Sequence[str]) -> Tokens:
     new = {
         "access": token.access_token,
         "refresh": token.refresh_token or tokens.refresh,
-        "lifetime": token.expires_in,
+        "lifetime": token.expires_in or None,
         "scope": _shorter(token.scope) or tokens.scope,
     }
     return tokens.model_copy(update=new)

@@ -27,6 +27,8 @@ from mrtr_web.models import Registration, Server, SignIn
 from mrtr_web.sessions import Visitor
 
 LASTS = timedelta(minutes=10)
+MOST = 10
+"""Sign-ins under way in one session; with another one the oldest ends."""
 PROBE = relay.Limits(connect=5, silence=10, total=10, max_bytes=1024 * 1024)
 
 
@@ -217,6 +219,8 @@ def _way(url: str, own_hosts: Collection[str]) -> Way:
 
 def _remember(visitor: Visitor, server: Server, state: str, leaving: Leaving) -> None:
     SignIn.objects.filter(expires_at__lt=timezone.now()).delete()
+    others = SignIn.objects.filter(session=visitor.session).order_by("-expires_at")
+    SignIn.objects.filter(pk__in=list(others.values_list("pk", flat=True)[MOST - 1 :])).delete()
     digest = _digest(state)
     sealed = keyring.seal(leaving.model_dump_json(), *_binding(digest, visitor, server.pk))
     SignIn.objects.create(

@@ -1,5 +1,6 @@
 """Signing in at a server with OAuth, from its page or in the middle of a request, and coming back (AZ-1 to AZ-12)."""
 
+import time
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -9,10 +10,12 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from pytest_django import Settings
 
-from mrtr_web import credentials, tokens
+from mrtr_web import authserver, credentials, tokens
+from mrtr_web.access import Challenge
 from mrtr_web.models import AuditEntry, Connection, Registration, Server, Session, SignIn
 from tests.authserver import authorized
 from tests.person import Person
+from tests.servers import Answer, run, scripted
 from tests.signing_in import (
     ADMIN,
     ASK,
@@ -164,6 +167,26 @@ def test_ten_minutes_are_the_limit(person: Person, server: Server) -> None:
         SignIn.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
         assert "away for more than ten minutes" in person.get(back).text
         assert Connection.objects.count() == 0
+
+
+def test_the_oldest_of_many_ends(person: Person, server: Server) -> None:
+    with protected(server):
+        ways = []
+        for _ in range(11):
+            person.get("/s/demo/")
+            ways.append(way(leave(person)))
+        assert SignIn.objects.count() == 10
+        assert person.get(answered(ways[0])).status == 403
+        assert person.get(answered(ways[1])).path == "/s/demo/"
+
+
+def test_who_drips_is_waited_for_only_so_long(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(authserver, "FINDING", 0.5)
+    with scripted(lambda post: Answer(b" ", 200, {"content-type": "application/json"}, "hang")) as (slow, _):
+        began = time.monotonic()
+        with pytest.raises(authserver.Trouble) as found:
+            run(authserver.find(slow, Challenge(), server.private_networks))
+        assert (found.value.code, time.monotonic() - began < 5) == ("unreachable", True)
 
 
 def test_a_sign_in_ends_with_the_session(person: Person, server: Server) -> None:
