@@ -34,21 +34,25 @@ async def admitted(server: Server, user: int, attempt: Callable[[Endpoint], Awai
     return await attempted(server, user, await threaded(endpoint, server, user), attempt)
 
 
-async def attempted(server: Server, user: int, first: Endpoint, attempt: Callable[[Endpoint], Awaitable[T]]) -> T:
-    """An attempt, and another one where the token was refused and there is another one now."""
+async def attempted(
+    server: Server,
+    user: int,
+    first: Endpoint,
+    attempt: Callable[[Endpoint], Awaitable[T]],
+    look: Callable[[Server, int], Endpoint] = endpoint,
+) -> T:
+    """An attempt, and another one where the token was refused and there is another one now.
+
+    `look` says where that goes, if it still may; it may raise relay.Unsent.
+    """
     try:
         return await attempt(first)
     except Unsent as refusal:
         token = (first.headers or {}).get("Authorization", "").removeprefix("Bearer ")
         if server.credential_kind != "oauth" or refusal.reason != "unauthorized" or not token:
             raise
-        second = await _another(server, user, token)
-        if second is None:
+        await prepare(server.pk, user, token)
+        second = await threaded(look, server, user)
+        if not second.headers or second.headers == first.headers:
             raise
     return await attempt(second)
-
-
-async def _another(server: Server, user: int, refused: str) -> Endpoint | None:
-    await prepare(server.pk, user, refused)
-    found = await threaded(endpoint, server, user)
-    return found if found.headers and refused not in found.headers["Authorization"] else None

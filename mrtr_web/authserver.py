@@ -6,7 +6,7 @@ hostile: names are compared letter by letter, and nothing of it gets into an exc
 
 import asyncio
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
@@ -33,6 +33,7 @@ FINDING = 15.0
 METHODS = ("client_secret_basic", "client_secret_post", "none")
 """Ways in which we say who we are, the best first."""
 GRANTS = ["authorization_code", "refresh_token"]
+REFUSALS = frozenset({"invalid_grant", "invalid_client", "unauthorized_client", "access_denied"})
 CLIENT_NAME = "mrtr_web"
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -200,7 +201,7 @@ async def _protected(
 ) -> tuple[dict[str, Any], ProtectedResourceMetadata]:
     """What the MCP server says of itself (RFC 9728); it must be about this server."""
     unreachable = False
-    for place in build_protected_resource_metadata_discovery_urls(named, url):
+    for place in _places(build_protected_resource_metadata_discovery_urls, named, url):
         answer = await _send(http, "GET", place)
         unreachable = unreachable or answer.status_code >= 500 or answer.status_code == 429
         document = _parsed(ProtectedResourceMetadata, answer) if answer.status_code == 200 else None
@@ -212,9 +213,17 @@ async def _protected(
     raise Trouble("unreachable" if unreachable else "no_metadata")
 
 
+def _places(build: Callable[[str | None, str], list[str]], named: str | None, url: str) -> list[str]:
+    """Where to look; nowhere, if what was named is no address."""
+    try:
+        return build(named, url)
+    except ValueError:
+        return []
+
+
 async def _metadata(http: httpx2.AsyncClient, url: str, issuer: str) -> OAuthMetadata:
     """What the authorization server says of itself (RFC 8414); its name must be the one that led there."""
-    for place in build_oauth_authorization_server_metadata_discovery_urls(issuer, url):
+    for place in _places(build_oauth_authorization_server_metadata_discovery_urls, issuer, url):
         answer = await _send(http, "GET", place)
         if answer.status_code >= 500:
             raise Trouble("unreachable")
@@ -233,11 +242,20 @@ async def _token(endpoint: str, client: Client, asked: Mapping[str, str], privat
     if answer.status_code >= 500 or answer.status_code == 429:
         raise Trouble("unreachable")
     if answer.status_code != 200:
-        raise Trouble("refused")
+        raise Trouble("refused" if _is_refusal(answer) else "odd")
     token = _parsed(OAuthToken, answer)
     if token is None or not _is_usable(token):
         raise Trouble("odd")
     return token
+
+
+def _is_refusal(answer: httpx2.Response) -> bool:
+    """Whether the authorization server itself says no (RFC 6749 section 5.2), not something on the way to it."""
+    try:
+        document = from_json(answer.content)
+    except ValueError:
+        return False
+    return isinstance(document, dict) and document.get("error") in REFUSALS
 
 
 def _is_usable(token: OAuthToken) -> bool:

@@ -25,7 +25,9 @@ LOOK_SECONDS = 5.0
 """And so long for servers that they only search."""
 ASKED_BY = ("url", "capabilities", "credential_kind", "credential_source", "credential_ref", "credential_sealed")
 """What of a server decides what it answers."""
-CONNECTS = frozenset({"unauthorized", "forbidden", "credential"})
+OF_ALL = frozenset({"refused", "dns", "tls", "blocked", "connect_timeout"})
+"""Troubles of everybody alike, also where each person has a credential of their own."""
+CONNECTS = frozenset({"unauthorized", "forbidden", "credential", "renewal"})
 """Troubles that a person ends by signing in, or by giving a token, where each has their own."""
 Object = dict[str, Any]
 
@@ -184,7 +186,7 @@ def _store(server: Server, user: int, answers: Answers, asked_at: datetime) -> N
         if not rows.exists():
             return
         # Of one person, others are not told.
-        common = "" if server.asks_each and server.trouble in {*CONNECTS, "renewal"} else server.trouble
+        common = server.trouble if not server.asks_each or server.trouble in OF_ALL else ""
         rows.update(checked_at=server.checked_at, trouble=common)
         for kind, found in answers.found.items():
             listings.keep(server, user, kind, found, asked_at)

@@ -27,6 +27,8 @@ class Connection(models.Model):
     """In a row, that did not make the server list what it offers."""
     claimed_until = models.DateTimeField(null=True)
     """Until then somebody is renewing it, and nobody else may."""
+    claimed_by = models.UUIDField(null=True)
+    """Tells one claim from the next."""
 
     class Meta:
         ordering: ClassVar = ["server__name"]

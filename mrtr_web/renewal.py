@@ -2,6 +2,9 @@
 
 import asyncio
 import time
+from collections.abc import Callable
+
+from django.db import DatabaseError
 
 from mrtr_web import authserver, tokens
 from mrtr_web.authserver import Trouble
@@ -10,6 +13,8 @@ from mrtr_web.threads import threaded
 WAIT = 25.0
 """Seconds that others wait for whoever renews a token that no longer serves."""
 LOOK_EVERY = 0.1
+PAUSES = (0.1, 0.4, 1.5, 5.0)
+"""Between tries to keep new tokens, in seconds: all within one claim."""
 _exchanges: set[asyncio.Task[bool]] = set()
 
 
@@ -47,8 +52,18 @@ async def _exchange(claimed: tokens.Claimed) -> bool:
     try:
         new = await authserver.renew(claimed.tokens, claimed.private)
     except Trouble as trouble:
-        lost = trouble.code in ("refused", "odd")
+        lost = trouble.code == "refused"
         await threaded(tokens.give_up if lost else tokens.give_back, claimed)
         return lost
-    await threaded(tokens.renewed, claimed, new)
+    await _written(tokens.renewed, claimed, new)
     return True
+
+
+async def _written(write: Callable[..., None], *args: object) -> None:
+    """For what must not be lost to a database that is away for a moment. Raises DatabaseError when it stays away."""
+    for pause in PAUSES:
+        try:
+            return await threaded(write, *args)
+        except DatabaseError:
+            await asyncio.sleep(pause)
+    await threaded(write, *args)

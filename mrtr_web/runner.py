@@ -176,7 +176,7 @@ class Runner:
         teller = telling.Teller(job.flow, job.leg, job.seal_words)
         send = functools.partial(relay.send, call=job.call, limits=job.limits, on_progress=teller)
         try:
-            return await admission.attempted(job.server, job.person, endpoint, send)
+            return await admission.attempted(job.server, job.person, endpoint, send, functools.partial(_look, job))
         except relay.RelayError as error:
             return error
         finally:
@@ -209,10 +209,15 @@ def _depart(job: Job) -> relay.Endpoint | None:
 
     None where it is no longer wanted. Raises relay.Unsent.
     """
+    endpoint = _look(job)
+    return endpoint if ledger.depart(job.flow, job.leg, settings.CONFIG.lease) else None
+
+
+def _look(job: Job, *_: object) -> relay.Endpoint:
+    """Where the leg goes, and with what. Raises relay.Unsent where it may not be sent any more."""
     if why := catalog.barred(job.person, job.server.pk, job.url):
         raise relay.Unsent(why)
-    endpoint = admission.endpoint(Server.objects.get(pk=job.server.pk, url=job.url), job.person)
-    return endpoint if ledger.depart(job.flow, job.leg, settings.CONFIG.lease) else None
+    return admission.endpoint(Server.objects.get(pk=job.server.pk, url=job.url), job.person)
 
 
 runner = Runner()

@@ -4,12 +4,13 @@ Whoever wants to renew one claims its row first, so that no two processes use up
 """
 
 import random
+import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 from pydantic import ValidationError
@@ -35,6 +36,7 @@ class Claimed:
     row: Connection
     tokens: Tokens
     seen: bytes
+    claim: uuid.UUID
     private: tuple[str, ...]
 
 
@@ -131,14 +133,18 @@ def claim(server: int, user: int, refused: str | None) -> Claimed | Busy | None:
     if tokens.access != refused if refused else row.renew_at is None or row.renew_at > timezone.now():
         return None
     free = Q(claimed_until=None) | Q(claimed_until__lt=Now())
-    mine = Connection.objects.filter(free, pk=row.pk, sealed=row.sealed).update(claimed_until=Now() + CLAIM)
-    if not mine:
+    this = uuid.uuid4()
+    mine = Connection.objects.filter(free, pk=row.pk, sealed=row.sealed)
+    if not mine.update(claimed_until=Now() + CLAIM, claimed_by=this):
         return Busy(serves=not refused and serves(row))
-    return Claimed(row, tokens, bytes(row.sealed), tuple(found.private_networks))
+    return Claimed(row, tokens, bytes(row.sealed), this, tuple(found.private_networks))
 
 
 def renewed(claimed: Claimed, tokens: Tokens) -> None:
-    """Keep the new tokens in place of the claimed ones, unless the person has disconnected or signed in anew."""
+    """Keep the new tokens in place of the claimed ones, unless the person has disconnected or signed in anew.
+
+    Also where the claim is over: whoever has it now holds a refresh token that was used up.
+    """
     row = claimed.row
     sealed = keyring.seal(tokens.model_dump_json(), *binding(row))
     times = _times(tokens)
@@ -147,12 +153,17 @@ def renewed(claimed: Claimed, tokens: Tokens) -> None:
 
 def give_back(claimed: Claimed) -> None:
     """It could not be renewed just now: others may try."""
-    Connection.objects.filter(pk=claimed.row.pk, sealed=claimed.seen).update(claimed_until=None)
+    _held(claimed).update(claimed_until=None)
 
 
 def give_up(claimed: Claimed) -> None:
     """It cannot be renewed any more: the person has to sign in again."""
-    Connection.objects.filter(pk=claimed.row.pk, sealed=claimed.seen).delete()
+    _held(claimed).delete()
+
+
+def _held(claimed: Claimed) -> QuerySet[Connection]:
+    """The row, as long as the claim holds."""
+    return Connection.objects.filter(pk=claimed.row.pk, sealed=claimed.seen, claimed_by=claimed.claim)
 
 
 def _keep(server: Server, user: int, text: str, tokens: Tokens | None) -> None:

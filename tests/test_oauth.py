@@ -219,7 +219,7 @@ def test_a_sign_in_ends_with_the_session(person: Person, server: Server) -> None
         ({"token_answered": "garbage"}, "in a way that cannot be used"),
         ({"token_answered": "list"}, "in a way that cannot be used"),
         ({"token_answered": "huge"}, "could not be reached"),
-        ({"token_answered": "redirect"}, "did not accept its own answer"),
+        ({"token_answered": "redirect"}, "in a way that cannot be used"),
     ],
 )
 def test_an_answer_that_is_not_taken(person: Person, server: Server, knobs: dict[str, Any], words: str) -> None:
@@ -257,6 +257,7 @@ def test_an_issuer_that_is_not_announced(person: Person, server: Server, knobs: 
         ),
         ({"prm": {"authorization_servers": ["http://169.254.169.254"]}}, "at an address that this app may not use"),
         ({"metadata": {"issuer": "http://localhost:1/"}}, "does not bear the name"),
+        ({"prm": {"authorization_servers": ["http://a[b@host"]}}, "does not say where people sign in"),
         ({"metadata_answered": "garbage"}, "does not say where people sign in"),
         ({"metadata_answered": "redirect"}, "does not say where people sign in"),
         ({"metadata": {"code_challenge_methods_supported": None}}, "lacks a safeguard"),

@@ -113,7 +113,7 @@ def test_a_sign_in_server_that_is_away_keeps_everything(person: Person, server: 
         over()
         page = begin(person)
         assert (page.state, Flow.objects.latest("started_at").outcome) == ("unsent", "renewal")
-        assert "could not be reached to renew it" in page.text
+        assert "could not be renewed just now" in page.text
         assert Connection.objects.get().claimed_until is None
         world.knobs.refresh_status = None
         person.press("Send again")
