@@ -83,8 +83,8 @@ class Leaving(_Secret):
     token_endpoint: str
     revocation_endpoint: str
     client: Client
-    origin: str
-    """Of the server when the person left."""
+    url: str
+    """Of the MCP server when the person left."""
     flow: str = ""
     leg: str = ""
     """The leg to be sent again, if the person left in the middle of a flow."""

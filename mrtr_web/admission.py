@@ -6,7 +6,9 @@ A request that was refused although its token should serve is repeated once, wit
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from mrtr_web import credentials, renewal
+from django.db import DatabaseError
+
+from mrtr_web import credentials, renewal, tokens
 from mrtr_web.models import Server
 from mrtr_web.relay import Endpoint, Unsent
 from mrtr_web.threads import threaded
@@ -51,8 +53,13 @@ async def attempted(
         token = (first.headers or {}).get("Authorization", "").removeprefix("Bearer ")
         if server.credential_kind != "oauth" or refusal.reason != "unauthorized" or not token:
             raise
-        await prepare(server.pk, user, token)
-        second = await threaded(look, server, user)
+        try:
+            await prepare(server.pk, user, token)
+            second = await threaded(look, server, user)
+        except DatabaseError:  # what is known is that the server did not act
+            raise refusal from None
         if not second.headers or second.headers == first.headers:
             raise
-    return await attempt(second)
+    found = await attempt(second)
+    await threaded(tokens.note_let_in, server, user)
+    return found

@@ -10,6 +10,9 @@ from mrtr_web import admission, listings, relay
 from mrtr_web.lifetimes import lifetime
 from mrtr_web.models import Server
 
+GRACE = 0.5
+"""Seconds for the bounds of the exchanges themselves to tell what is wrong."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -48,9 +51,12 @@ async def _ask(question: Question, end: float) -> Answers:
         await _ask_all(question, target, answers, end)
 
     try:
-        await admission.admitted(question.server, question.user, attempt)
+        async with asyncio.timeout(max(end - time.monotonic(), 0.1) + GRACE):
+            await admission.admitted(question.server, question.user, attempt)
     except relay.RelayError as error:
         answers.error = error
+    except TimeoutError:  # only what comes before an attempt has no bound of its own
+        answers.error = relay.Unsent("renewal")
     return answers
 
 

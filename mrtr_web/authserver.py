@@ -6,6 +6,7 @@ hostile: names are compared letter by letter, and nothing of it gets into an exc
 
 import asyncio
 import base64
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -19,7 +20,7 @@ from mcp.client.auth.utils import (
 )
 from mcp.shared.auth import OAuthClientInformationFull, OAuthMetadata, OAuthToken, ProtectedResourceMetadata
 from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_server_url
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, field_validator
 from pydantic_core import from_json
 
 from mrtr_web import egress, headerlines
@@ -33,7 +34,8 @@ FINDING = 15.0
 METHODS = ("client_secret_basic", "client_secret_post", "none")
 """Ways in which we say who we are, the best first."""
 GRANTS = ["authorization_code", "refresh_token"]
-REFUSALS = frozenset({"invalid_grant", "invalid_client", "unauthorized_client", "access_denied"})
+UNKNOWN_CLIENT = frozenset({"invalid_client", "unauthorized_client"})
+REFUSALS = UNKNOWN_CLIENT | {"invalid_grant", "access_denied"}
 CLIENT_NAME = "mrtr_web"
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -41,12 +43,22 @@ Model = TypeVar("Model", bound=BaseModel)
 class Trouble(Exception):
     """Something is wrong with, or on the way to, an authorization server. `code`: one of ours.
 
+    `error` is the word of OAuth for a refusal of a token endpoint.
+
     unreachable no_metadata wrong_resource misnamed no_pkce insecure unregistered refused odd
     """
 
-    def __init__(self, code: str) -> None:
+    def __init__(self, code: str, error: str = "") -> None:
         super().__init__(code)
-        self.code = code
+        self.code, self.error = code, error
+
+
+class _Token(OAuthToken):
+    @field_validator("expires_in", mode="before")
+    @classmethod
+    def whole(cls, value: object) -> object:
+        """Some write a lifetime with a fraction."""
+        return int(value) if isinstance(value, float) and math.isfinite(value) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +219,18 @@ async def _protected(
         document = _parsed(ProtectedResourceMetadata, answer) if answer.status_code == 200 else None
         if document is None:
             continue
-        if not check_resource_allowed(resource_url_from_server_url(url), str(document.resource)):
+        if not _is_about(document, url):
             raise Trouble("wrong_resource")
         return from_json(answer.content), document
     raise Trouble("unreachable" if unreachable else "no_metadata")
+
+
+def _is_about(document: ProtectedResourceMetadata, url: str) -> bool:
+    """Whether it describes the MCP server at `url`, or all of its host or folder, as many do (RFC 9728 section 3.3)."""
+    about, server = urlsplit(str(document.resource)), urlsplit(resource_url_from_server_url(url))
+    if about.fragment or about.query not in ("", server.query):
+        return False
+    return check_resource_allowed(resource_url_from_server_url(url), str(document.resource))
 
 
 def _places(build: Callable[[str | None, str], list[str]], named: str | None, url: str) -> list[str]:
@@ -236,29 +256,31 @@ async def _metadata(http: httpx2.AsyncClient, url: str, issuer: str) -> OAuthMet
     raise Trouble("no_metadata")
 
 
-async def _token(endpoint: str, client: Client, asked: Mapping[str, str], private: Sequence[str]) -> OAuthToken:
+async def _token(endpoint: str, client: Client, asked: Mapping[str, str], private: Sequence[str]) -> "_Token":
     async with _client(private) as http:
         answer = await _post(http, endpoint, client, asked)
     if answer.status_code >= 500 or answer.status_code == 429:
         raise Trouble("unreachable")
     if answer.status_code != 200:
-        raise Trouble("refused" if _is_refusal(answer) else "odd")
-    token = _parsed(OAuthToken, answer)
+        error = _refusal(answer)
+        raise Trouble("refused", error) if error else Trouble("odd")
+    token = _parsed(_Token, answer)
     if token is None or not _is_usable(token):
         raise Trouble("odd")
     return token
 
 
-def _is_refusal(answer: httpx2.Response) -> bool:
-    """Whether the authorization server itself says no (RFC 6749 section 5.2), not something on the way to it."""
+def _refusal(answer: httpx2.Response) -> str:
+    """Why the authorization server itself says no (RFC 6749 section 5.2); "" for what is on the way to it."""
     try:
         document = from_json(answer.content)
     except ValueError:
-        return False
-    return isinstance(document, dict) and document.get("error") in REFUSALS
+        return ""
+    error = document.get("error") if isinstance(document, dict) else None
+    return error if isinstance(error, str) and error in REFUSALS else ""
 
 
-def _is_usable(token: OAuthToken) -> bool:
+def _is_usable(token: "_Token") -> bool:
     try:
         headerlines.read("bearer", token.access_token)
     except headerlines.Malformed:

@@ -119,6 +119,8 @@ class _Dialler(httpcore2.AnyIOBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
+        if port >= 1 << 16:
+            raise Unreached("refused")
         deadline = anyio.current_time() + (10.0 if timeout is None else timeout)
         addresses = await _resolve(host, port, deadline)
         if not all(self.may_dial(address, self.private) for address in addresses):

@@ -15,8 +15,8 @@ class Connection(models.Model):
     server = models.ForeignKey("mrtr_web.Server", models.CASCADE, related_name="connections")
     kind = models.CharField(max_length=10)
     """The server's kind of credential that it was made for."""
-    origin = models.CharField(max_length=500)
-    """The only origin that the token may be sent to."""
+    url = models.CharField(max_length=500)
+    """Of the server: the only address that the token may be sent to, for others may live on the same host."""
     sealed = models.BinaryField()
     connected_at = models.DateTimeField(db_default=Now())
     renew_at = models.DateTimeField(null=True)
@@ -25,6 +25,8 @@ class Connection(models.Model):
     """When the token ends, as far as is known."""
     sign_ins = models.PositiveIntegerField(default=0)
     """In a row, that did not make the server list what it offers."""
+    forced = models.PositiveIntegerField(default=0)
+    """Renewals in a row that a refusal has brought about, and that did not help."""
     claimed_until = models.DateTimeField(null=True)
     """Until then somebody is renewing it, and nobody else may."""
     claimed_by = models.UUIDField(null=True)

@@ -13,17 +13,16 @@ from datetime import timedelta
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 from mcp.client.auth.oauth2 import PKCEParameters
 from mcp.client.auth.utils import should_use_client_metadata_url, union_scopes
 from pydantic import ValidationError
 
-from mrtr_web import authserver, catalog, credentials, keyring, links, relay, tokens
+from mrtr_web import authserver, catalog, credentials, keyring, ledger, links, relay, tokens
 from mrtr_web.access import Challenge, Client, Leaving, Tokens
 from mrtr_web.authserver import Found, Trouble
-from mrtr_web.egress import origin_of
-from mrtr_web.models import Registration, Server, SignIn
+from mrtr_web.models import Registration, Server, Session, SignIn
 from mrtr_web.sessions import Visitor
 
 LASTS = timedelta(minutes=10)
@@ -72,7 +71,8 @@ def start(
 ) -> Way:
     """The first half: everything up to the link that the person follows. Not inside a transaction.
 
-    `callback` is the address of ours that they come back to. Raises Trouble, keyring.NoKeys.
+    `callback` is the address of ours that they come back to. Raises Trouble, keyring.NoKeys,
+    ledger.SessionOver.
     """
     private = tuple(server.private_networks)
     connection.close()  # servers that hang must not keep others from theirs
@@ -90,7 +90,7 @@ def start(
         token_endpoint=str(found.metadata.token_endpoint),
         revocation_endpoint=str(found.metadata.revocation_endpoint or ""),
         client=client,
-        origin=origin_of(server.url),
+        url=server.url,
         flow=flow,
         leg=leg,
     )
@@ -102,14 +102,15 @@ def start(
 def finish(visitor: Visitor, params: Mapping[str, str]) -> Back:
     """The second half, when the person is back: the tokens are kept. Raises Refused, Trouble, keyring.NoKeys."""
     server, leaving = _taken(visitor, params.get("state", ""))
-    same = origin_of(server.url) == leaving.origin and server.credential_kind == "oauth"
+    same = server.url == leaving.url and server.credential_kind == "oauth"
     if not same or not catalog.may_use(visitor.user, server.pk):
         raise Refused("changed", server, leaving.flow)
     named = params.get("iss")
     if named != leaving.issuer if named is not None else leaving.says_issuer:
         raise Refused("wrong_issuer", server, leaving.flow)  # and whatever else it says is not to be believed (AZ-8)
-    if params.get("error") == "access_denied":
-        raise Refused("denied", server, leaving.flow)
+    if error := params.get("error"):
+        _forget_registration(server, leaving, error)
+        raise Refused("denied" if error == "access_denied" else "failed", server, leaving.flow)
     try:
         tokens.keep(server, visitor.user, _exchanged(server, leaving, params.get("code", "")))
     except tokens.Changed:
@@ -130,16 +131,21 @@ def disconnect(server: Server, user: int) -> bool | None:
 
 
 def _exchanged(server: Server, leaving: Leaving, code: str) -> Tokens:
-    """The tokens for a code. Without, our registration may be forgotten there: next time there is another."""
+    """The tokens for a code. Raises Refused."""
+    if not code:
+        raise Refused("failed", server, leaving.flow)
     connection.close()
     try:
-        if not code:
-            raise Trouble("failed")
         return async_to_sync(authserver.exchange)(leaving, code, tuple(server.private_networks))
     except Trouble as trouble:
-        if trouble.code in ("failed", "refused"):
-            Registration.objects.filter(server=server, issuer_digest=_digest(leaving.issuer)).delete()
+        _forget_registration(server, leaving, trouble.error)
         raise Refused(trouble.code, server, leaving.flow) from None
+
+
+def _forget_registration(server: Server, leaving: Leaving, error: str) -> None:
+    """Where the authorization server does not know us any more: the next time we are registered anew."""
+    if error in authserver.UNKNOWN_CLIENT:
+        Registration.objects.filter(server=server, issuer_digest=_digest(leaving.issuer)).delete()
 
 
 async def _challenge(server: Server) -> Challenge:
@@ -223,14 +229,12 @@ def _remember(visitor: Visitor, server: Server, state: str, leaving: Leaving) ->
     SignIn.objects.filter(pk__in=list(others.values_list("pk", flat=True)[MOST - 1 :])).delete()
     digest = _digest(state)
     sealed = keyring.seal(leaving.model_dump_json(), *_binding(digest, visitor, server.pk))
-    SignIn.objects.create(
-        state_digest=digest,
-        session_id=visitor.session,
-        user_id=visitor.user,
-        server=server,
-        sealed=sealed,
-        expires_at=timezone.now() + LASTS,
-    )
+    row = SignIn(state_digest=digest, session_id=visitor.session, user_id=visitor.user, server=server, sealed=sealed)
+    row.expires_at = timezone.now() + LASTS
+    with transaction.atomic():
+        if Session.objects.select_for_update().filter(pk=visitor.session).first() is None:
+            raise ledger.SessionOver
+        row.save(force_insert=True)
 
 
 def _taken(visitor: Visitor, state: str) -> tuple[Server, Leaving]:

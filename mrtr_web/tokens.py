@@ -1,4 +1,4 @@
-"""People's own tokens: kept sealed under the key ring, bound to person, server, kind and origin, and sent nowhere else.
+"""People's own tokens: kept sealed, bound to person, server, kind and address, and sent nowhere else.
 
 Whoever wants to renew one claims its row first, so that no two processes use up one refresh token (claim()).
 """
@@ -17,7 +17,6 @@ from pydantic import ValidationError
 
 from mrtr_web import headerlines, keyring, ledger
 from mrtr_web.access import Tokens
-from mrtr_web.egress import origin_of
 from mrtr_web.flow import Act
 from mrtr_web.models import Connection, Registration, Server
 
@@ -25,6 +24,8 @@ CLAIM = timedelta(seconds=30)
 """How long a claim lasts whose process is gone: longer than the exchange may take."""
 EARLY = (0.1, 0.3)
 """The share of its life that is left when a token is renewed: by chance, so that not all people's are at once."""
+MOST_FORCED = 2
+"""After so many renewals that did not help, a refusal brings about no other."""
 LONG = 1_000.0
 """Seconds of a life; what lives longer is treated alike."""
 
@@ -53,9 +54,7 @@ class Changed(Exception):
 
 def of(server: Server, user: int) -> Connection | None:
     """This person's connection to the server as it is now."""
-    return Connection.objects.filter(
-        user=user, server=server.pk, kind=server.credential_kind, origin=origin_of(server.url)
-    ).first()
+    return Connection.objects.filter(user=user, server=server.pk, kind=server.credential_kind, url=server.url).first()
 
 
 def connected(servers: list[Server], user: int) -> dict[int, Connection]:
@@ -64,7 +63,7 @@ def connected(servers: list[Server], user: int) -> dict[int, Connection]:
     return {
         server.pk: row
         for server in servers
-        if (row := found.get(server.pk)) and (row.kind, row.origin) == (server.credential_kind, origin_of(server.url))
+        if (row := found.get(server.pk)) and (row.kind, row.url) == (server.credential_kind, server.url)
     }
 
 
@@ -97,8 +96,9 @@ def keep(server: Server, user: int, tokens: Tokens) -> None:
 
 
 def note_let_in(server: Server, user: int) -> None:
-    """The server has listed what it offers to this person: their sign-in was of use."""
-    Connection.objects.filter(user=user, server=server.pk, sign_ins__gt=0).update(sign_ins=0)
+    """The server has answered this person: their sign-in, or the renewal of their token, was of use."""
+    counted = Q(sign_ins__gt=0) | Q(forced__gt=0)
+    Connection.objects.filter(counted, user=user, server=server.pk).update(sign_ins=0, forced=0)
 
 
 def drop(row: Connection, by: int | None = None) -> bool:
@@ -112,7 +112,7 @@ def drop(row: Connection, by: int | None = None) -> bool:
 
 def drop_unusable(server: Server) -> None:
     """What people and this app were given for another address, or another kind, than the server has now."""
-    here = {"kind": server.credential_kind, "origin": origin_of(server.url)}
+    here = {"kind": server.credential_kind, "url": server.url}
     Connection.objects.filter(server=server.pk).exclude(**here).delete()
     if server.credential_kind != "oauth":
         drop_registrations(server)
@@ -132,10 +132,12 @@ def claim(server: int, user: int, refused: str | None) -> Claimed | Busy | None:
         return None
     if tokens.access != refused if refused else row.renew_at is None or row.renew_at > timezone.now():
         return None
+    if refused and row.forced >= MOST_FORCED:
+        return None
     free = Q(claimed_until=None) | Q(claimed_until__lt=Now())
     this = uuid.uuid4()
     mine = Connection.objects.filter(free, pk=row.pk, sealed=row.sealed)
-    if not mine.update(claimed_until=Now() + CLAIM, claimed_by=this):
+    if not mine.update(claimed_until=Now() + CLAIM, claimed_by=this, forced=row.forced + bool(refused)):
         return Busy(serves=not refused and serves(row))
     return Claimed(row, tokens, bytes(row.sealed), this, tuple(found.private_networks))
 
@@ -167,13 +169,14 @@ def _held(claimed: Claimed) -> QuerySet[Connection]:
 
 
 def _keep(server: Server, user: int, text: str, tokens: Tokens | None) -> None:
-    row = Connection(user_id=user, server=server, kind=server.credential_kind, origin=origin_of(server.url))
+    row = Connection(user_id=user, server=server, kind=server.credential_kind, url=server.url)
     values: dict[str, Any] = {
         "kind": row.kind,
-        "origin": row.origin,
+        "url": row.url,
         "sealed": keyring.seal(text, *binding(row)),
         "connected_at": timezone.now(),
         "claimed_until": None,
+        "forced": 0,
         **_times(tokens),
     }
     with transaction.atomic():
@@ -203,7 +206,7 @@ def serves(row: Connection) -> bool:
 
 def binding(row: Connection) -> tuple[str | int, ...]:
     """What its sealed form is bound to."""
-    return "connection", row.user_id, row.server_id, row.kind, row.origin
+    return "connection", row.user_id, row.server_id, row.kind, row.url
 
 
 def _opened(row: Connection) -> str:

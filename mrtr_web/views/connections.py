@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from mrtr_web import authserver, catalog, headerlines, keyring, oauth, tokens, wizard
 from mrtr_web.access import PER_PERSON
 from mrtr_web.models import Connection, Server
-from mrtr_web.views.web import Request, SignedIn, own_host, signed_in, uuid_in
+from mrtr_web.views.web import Request, SignedIn, lost_post, own_host, signed_in, uuid_in
 
 Context = dict[str, Any]
 
@@ -94,13 +94,19 @@ def callback(request: Request) -> HttpResponse:
 @signed_in
 def _back(request: SignedIn) -> HttpResponse:
     try:
-        back = oauth.finish(request.visitor, {name: texts[0] for name, texts in request.GET.lists() if len(texts) == 1})
+        back = oauth.finish(request.visitor, _told(request))
     except oauth.Refused as refused:
         return _refused(request, refused)
     except keyring.NoKeys:
         return _refused(request, oauth.Refused("failed"))
     messages.success(request, _("You are signed in at %(server)s.") % {"server": back.server.name})
     return _go_on(request, back.server, uuid_in(back.flow), uuid_in(back.leg))
+
+
+def _told(request: SignedIn) -> dict[str, str]:
+    """What the authorization server says; nothing at all where it says one thing twice (RFC 6749 section 3.1)."""
+    given = request.GET
+    return given.dict() if all(len(texts) == 1 for _, texts in given.lists()) else {}
 
 
 @require_safe
@@ -183,6 +189,8 @@ def _leave(request: SignedIn, server: Server) -> HttpResponse:
         return _page(request, server, 502, code=trouble.code)
     except keyring.NoKeys:
         return _page(request, server, 503, code="no_keys")
+    except wizard.SessionOver:
+        return lost_post(request, "signed_out")
     return render(request, "connections/leave.html", {"server": server, "way": way, "flow_id": flow})
 
 
