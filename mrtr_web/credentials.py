@@ -119,7 +119,7 @@ def drop_if_moved(server: Server) -> bool:
     moved = server.credential_kind != "none" and server.credential_origin != origin_of(server.url)
     if not moved:
         return False
-    tokens.drop_of_other_origins(server)
+    tokens.drop_unusable(server)
     if not server.asks_each:
         drop(server)
         return True

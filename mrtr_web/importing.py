@@ -129,9 +129,25 @@ def _notes(server: Server, entry: mcpjson.Entry, stored: registry.Stored) -> Ite
         )
     elif not entry.is_on:
         yield _("Switched off, as in the file.")
+    if entry.left_out:
+        yield _left_out(entry.left_out)
     if stored.dropped:
         yield _("Its credential was given for another address and has been dropped.")
+    if entry.kind == "oauth" and (why := credentials.trouble(server)):
+        yield _("Nobody can sign in there yet. %s") % why
     yield from doubts(server)
+
+
+def _left_out(what: str) -> str:
+    """What an entry says of signing in, and is not taken."""
+    if what == "client":
+        return _(
+            "Each person signs in. The client in the file was left out: it sends people back to another program. This "
+            "app registers itself there; where it cannot, have a client registered for it and enter that."
+        )
+    if what == "sign_in":
+        return _("It has headers, so what it says of signing in was left out.")
+    return _("What it says of authentication is not known here and was left out. Set its credential by form.")
 
 
 def doubts(server: Server) -> Iterable[str]:

@@ -145,10 +145,14 @@ def note_person(person: str, event: Act, *, by: int) -> None:
     AuditEntry.objects.create(event=event, by=username(by), person=person)
 
 
-def note_connection(server: Server, user: int, event: Act) -> None:
-    """The audit row of a person's connection to a server: that it is there or gone, nothing of the token."""
-    person = username(user)
-    AuditEntry.objects.create(event=event, by=person, person=person, server_id=server.pk, server=server.slug)
+def note_connection(server: Server, user: int, event: Act, *, by: int | None = None) -> None:
+    """The audit row of a person's connection to a server: that it is there or gone, nothing of the token.
+
+    The person did it themselves unless it says by whom.
+    """
+    whose = username(user)
+    who = whose if by is None else username(by)
+    AuditEntry.objects.create(event=event, by=who, person=whose, server_id=server.pk, server=server.slug)
 
 
 def _tell(which: Q) -> None:

@@ -1,13 +1,14 @@
 """The list of servers that other MCP hosts keep: {"mcpServers": {name: {"url": …, "headers": …}}}, or "servers".
 
 Only what is reached over streamable HTTP can be used here. Placeholders such as ${TOKEN} stand for variables of the
-environment.
+environment. Where an entry says how people sign in ("oauth": {"clientId": …}, "auth": {"CLIENT_ID": …} or
+"auth": "oauth"), each person signs in here, too; its client is left out, for it sends people back to that other host.
 """
 
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -16,6 +17,9 @@ from mrtr_web.schema.jsontext import is_whole_text
 
 ADDRESSES = ("url", "serverUrl", "httpUrl")
 HTTP = (None, "http", "streamable-http", "streamableHttp", "streamable_http")
+SIGN_IN = ("oauth", "auth", "authentication", "authorization", "authProviderType")
+_CLIENT = frozenset({"clientid", "client_id"})
+_OAUTH = frozenset({"oauth", "oauth2"})
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 _VARIABLE = re.compile(r"(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\Z")
 _BEARER = re.compile(r"(?i:bearer)\s+(.*\S)\s*\Z", re.DOTALL)
@@ -45,6 +49,8 @@ class Entry:
     text: str = field(default="", repr=False)
     missing: tuple[str, ...] = ()
     """Placeholders that stand for nothing: without them there is no credential."""
+    left_out: str = ""
+    """What of its way to sign in is not taken: client, sign_in (it has headers, too) or unknown."""
 
 
 Lookup = Callable[[str], str | None]
@@ -86,7 +92,27 @@ def entry(name: str, value: Any, lookup: Lookup) -> Entry:
     if not all(is_whole_text(text) and "\0" not in text for text in (address, *headers, *headers.values())):
         raise Malformed(_("It has characters that no text may hold."))
     is_on = value.get("disabled") is not True and value.get("enabled") is not False
-    return _with_credential(Entry(name, address, is_on), headers, lookup)
+    return _with_sign_in(_with_credential(Entry(name, address, is_on), headers, lookup), bool(headers), _sign_in(value))
+
+
+def _with_sign_in(found: Entry, has_headers: bool, said: str) -> Entry:
+    if has_headers or said in ("", "unknown"):
+        return replace(found, left_out=said and ("unknown" if said == "unknown" else "sign_in"))
+    return replace(found, kind="oauth", left_out=said if said == "client" else "")
+
+
+def _sign_in(value: Mapping[str, Any]) -> str:
+    """What an entry says of how people sign in: "" nothing, oauth, client (the same, with a client), or unknown."""
+    key = next((key for key in SIGN_IN if value.get(key) not in (None, False)), None)
+    said = value.get(key) if key else None
+    if not isinstance(said, dict):
+        is_oauth = (key == "oauth" and said is True) or (isinstance(said, str) and said.lower() in _OAUTH)
+        return "oauth" if is_oauth else "unknown" if key else ""
+    if said.get("enabled") is False:
+        return ""
+    if _CLIENT & {name.lower() for name in said}:
+        return "client"
+    return "oauth" if key == "oauth" or str(said.get("type")).lower() in _OAUTH else "unknown"
 
 
 def _address(value: Mapping[str, Any]) -> str:

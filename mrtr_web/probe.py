@@ -1,14 +1,23 @@
 """Asks a server what it is and what it offers, and says in words how that went: for admins, when they save or test."""
 
+import asyncio
 from dataclasses import dataclass
 
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.db import connection
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from mrtr_web import catalog, relay
+from mrtr_web import authserver, catalog, credentials, links, relay, tokens
+from mrtr_web.access import Challenge
+from mrtr_web.authserver import Trouble
 from mrtr_web.models import Server
 from mrtr_web.schema.text import clean_text, one_line
+
+SECONDS = 15.0
+"""An admin waits for what an authorization server says of itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,20 +28,90 @@ class Report:
 
 def probe(server: Server, user: int | None) -> Report:
     """Ask now, within the bounds of a listing, and store what it lists. Not inside a transaction."""
+    is_in = not server.asks_each or tokens.of(server, user or 0) is not None
     try:
+        if server.credential_kind == "each" and not is_in:
+            return _without_token(server)
         catalog.refresh(server, user or 0)
     except relay.RelayError as error:
-        why = render_to_string("flows/_trouble.html", {"code": catalog.trouble_of(error)})
-        return Report(False, _("%(name)s was not reached. %(why)s") % {"name": server.name, "why": one_line(why)})
+        return _refusal(server, error, is_in)
+    return Report(True, " ".join(_offer(server)))
+
+
+def _without_token(server: Server) -> Report:
+    """Of a server that gets no request from who has no token: whether it is there. Raises relay.RelayError."""
+    connection.close()
+    target = relay.Endpoint(server.url, {}, tuple(server.private_networks))
+    async_to_sync(relay.discover)(target, catalog.limits(server), capabilities=catalog.capabilities(server))
+    return Report(True, _("%s answers. What it offers is seen by who has given a token of their own.") % server.name)
+
+
+def _refusal(server: Server, error: relay.RelayError, is_in: bool) -> Report:
+    """Why it was not asked what it offers; no fault where people are to sign in, and the admin is not signed in."""
+    refused = isinstance(error, relay.Unsent) and error.reason == "unauthorized"
+    challenge = (error.challenge if isinstance(error, relay.Unsent) else None) or Challenge()
+    if refused and not is_in:
+        return _asks_people(server, challenge)
+    if refused and challenge.metadata and not server.asks_each:
+        words = _(
+            "%s answers, and asks people to sign in (OAuth). Set the kind of its credential to “Each person signs in”."
+        )
+        return Report(False, words % server.name)
+    why = _words("flows/_trouble.html", code=catalog.trouble_of(error), server=server)
+    return Report(False, _("%(name)s was not reached. %(why)s") % {"name": server.name, "why": why})
+
+
+def _asks_people(server: Server, challenge: Challenge) -> Report:
+    """That it asks for what it is set up for, and whether people can sign in where it sends them."""
+    if server.credential_kind == "each":
+        return Report(True, _("%s answers, and asks people for a token, as it is set up.") % server.name)
+    names = {"name": server.name}
+    try:
+        host = _sign_in_host(server, challenge)
+    except Trouble as trouble:
+        why = _words("connections/_trouble.html", code=trouble.code)
+        return Report(False, _("%(name)s answers, and asks people to sign in. %(why)s") % (names | {"why": why}))
+    words = _("%(name)s answers, and asks people to sign in, as it is set up. They do so at %(host)s.")
+    return Report(True, words % (names | {"host": host}))
+
+
+def _sign_in_host(server: Server, challenge: Challenge) -> str:
+    """Where people are sent to. Raises Trouble where they could not sign in there."""
+    connection.close()
+    try:
+        found = async_to_sync(_found)(server, challenge)
+        client = credentials.client(server)
+    except TimeoutError:
+        raise Trouble("unreachable") from None
+    except credentials.Unavailable:
+        raise Trouble("unregistered") from None
+    by_document = settings.CONFIG.client_metadata_url and found.metadata.client_id_metadata_document_supported
+    if client is None and not by_document and found.metadata.registration_endpoint is None:
+        raise Trouble("unregistered")
+    link = links.judge(str(found.metadata.authorization_endpoint), ())
+    if link.refused:
+        raise Trouble("insecure" if link.refused == "insecure" else "odd")
+    return link.host
+
+
+async def _found(server: Server, challenge: Challenge) -> authserver.Found:
+    async with asyncio.timeout(SECONDS):
+        return await authserver.find(server.url, challenge, tuple(server.private_networks))
+
+
+def _words(template: str, **context: object) -> str:
+    return one_line(render_to_string(template, context))
+
+
+def _offer(server: Server) -> list[str]:
     discovered = server.discovered if isinstance(server.discovered, dict) else {}
     revisions, capabilities = discovered.get("supportedVersions"), discovered.get("capabilities")
-    parts = [
+    return [
         _("%s answers.") % server.name,
         _("Revisions of MCP: %s.") % _listed(revisions if isinstance(revisions, list) else []),
         _("It declares: %s.") % _listed(list(capabilities) if isinstance(capabilities, dict) else []),
         _("It offers %s.") % ", ".join(_counts(server)),
     ]
-    return Report(True, " ".join(parts))
 
 
 def _listed(names: list[object]) -> str:

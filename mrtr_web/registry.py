@@ -7,7 +7,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from mrtr_web import catalog, credentials, egress, ledger
+from mrtr_web import catalog, credentials, egress, ledger, tokens
+from mrtr_web.access import PER_PERSON
 from mrtr_web.flow import Act
 from mrtr_web.models import Server
 from mrtr_web.schema.jsontext import is_whole_text
@@ -47,7 +48,8 @@ def store(server: Server, values: dict[str, Any], credential: Credential | None,
     with transaction.atomic():
         server.full_clean()
         changed = [name for name in values if is_new or getattr(server, name) != before[name]]
-        changed += ["credential"] if credential and not _is_held(server, credential) else []
+        credential = None if credential and _is_held(server, credential) else credential
+        changed += ["credential"] if credential else []
         if _ASKED_ANEW & set(changed):
             catalog.forget_listings(server)
         server.save()
@@ -66,21 +68,38 @@ def check_text(*texts: str) -> None:
 
 
 def _is_held(server: Server, credential: Credential) -> bool:
-    """Whether the server has this credential already, for where it is now."""
+    """Whether the server has this credential already, for where it is now. It stays then, with all that is known of it.
+
+    That each person has their own says nothing of a client that an admin has had registered.
+    """
+    if credential.kind in PER_PERSON and credential.source == "form" and not credential.text:
+        return server.credential_kind == credential.kind
     kind, source, ref = server.credential_kind, server.credential_source, server.credential_ref
     if (kind, source, ref) != (credential.kind, credential.source, credential.ref):
         return False
-    if credential.source != "form" or not credential.text:
-        here = server.credential_origin == egress.origin_of(server.url)
-        return here and (credential.source != "form" or server.credential_sealed is None)
+    if credential.source != "form":
+        return server.credential_origin == egress.origin_of(server.url)
     return credentials.typed(server) == credential.text.strip()
 
 
 def settle(server: Server, credential: Credential | None) -> bool:
-    """Give a row that has its id this credential; None keeps the one of the same origin. Whether one was dropped."""
+    """Give a row that has its id this credential; None keeps the one of the same origin. Whether one was dropped.
+
+    What people, or this app, were given for another kind or another origin goes.
+    """
+    if server.credential_origin not in ("", egress.origin_of(server.url)):
+        tokens.drop_registrations(server)
+    dropped = _give(server, credential)
+    tokens.drop_unusable(server)
+    return dropped
+
+
+def _give(server: Server, credential: Credential | None) -> bool:
     if credential is None:
         return credentials.drop_if_moved(server)
-    if credential.source == "form":
+    if credential.kind == "none":
+        credentials.drop(server)
+    elif credential.source == "form":
         credentials.give(server, credential.kind, credential.text)
     else:
         credentials.refer(server, credential.kind, credential.source, credential.ref)

@@ -18,7 +18,7 @@ from mrtr_web import headerlines, keyring, ledger
 from mrtr_web.access import Tokens
 from mrtr_web.egress import origin_of
 from mrtr_web.flow import Act
-from mrtr_web.models import Connection, Server
+from mrtr_web.models import Connection, Registration, Server
 
 CLAIM = timedelta(seconds=30)
 """How long a claim lasts whose process is gone: longer than the exchange may take."""
@@ -95,18 +95,26 @@ def note_let_in(server: Server, user: int) -> None:
     Connection.objects.filter(user=user, server=server.pk, sign_ins__gt=0).update(sign_ins=0)
 
 
-def drop(row: Connection) -> bool:
-    """Disconnect. False where it was done already."""
+def drop(row: Connection, by: int | None = None) -> bool:
+    """Disconnect a person, who does so unless it says by whom. False where it was done already."""
     with transaction.atomic():
         deleted, _ = Connection.objects.filter(pk=row.pk).delete()
         if deleted:
-            ledger.note_connection(row.server, row.user_id, Act.DISCONNECTED)
+            ledger.note_connection(row.server, row.user_id, Act.DISCONNECTED, by=by)
     return bool(deleted)
 
 
-def drop_of_other_origins(server: Server) -> None:
-    """What was given for an address that the server no longer has."""
-    Connection.objects.filter(server=server.pk).exclude(origin=origin_of(server.url)).delete()
+def drop_unusable(server: Server) -> None:
+    """What people and this app were given for another address, or another kind, than the server has now."""
+    here = {"kind": server.credential_kind, "origin": origin_of(server.url)}
+    Connection.objects.filter(server=server.pk).exclude(**here).delete()
+    if server.credential_kind != "oauth":
+        drop_registrations(server)
+
+
+def drop_registrations(server: Server) -> None:
+    """This app registers itself anew, where it is asked to."""
+    Registration.objects.filter(server=server.pk).delete()
 
 
 def claim(server: int, user: int, refused: str | None) -> Claimed | Busy | None:

@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 
+from mrtr_web import credentials, tokens
+from mrtr_web.access import Client, Tokens
 from mrtr_web.models import Server
 from tests.desk import desk, done
 from tests.window import Opener, Watched, in_browser
 
 pytestmark = in_browser
+TOKENS = Tokens(access="t", issuer="i", resource="r", token_endpoint="e", client=Client(client_id="c"))
 
 
 @pytest.fixture
@@ -32,7 +35,9 @@ def look_at(window: Watched, name: str) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_pages_of_the_admin_keep_the_policy(opened: Opener, root: None, server: Server, width: int) -> None:
+def test_pages_of_the_admin_keep_the_policy(
+    opened: Opener, root: None, alice: User, server: Server, width: int
+) -> None:
     window = opened(viewport={"width": width, "height": 800})
     window.sign_in()
     with desk(server, done()):
@@ -46,5 +51,9 @@ def test_pages_of_the_admin_keep_the_policy(opened: Opener, root: None, server: 
     window.page.get_by_role("button", name="Import").click()
     window.page.get_by_role("cell", name="docs").first.wait_for()
     look_at(window, "imported")
-    for path in ("server/add", "server/import", "session", "flow", "auditentry", "finding"):
+    credentials.give(server, "oauth", "client_id: app-1\nissuer: https://as.example")
+    server.save()
+    tokens.keep(server, alice.pk, TOKENS)
+    look(window, f"/admin/mrtr_web/server/{server.pk}/change/", "sign-in")
+    for path in ("server/add", "server/import", "session", "flow", "auditentry", "finding", "connection"):
         look(window, f"/admin/mrtr_web/{path}/", path.replace("/", "-"))

@@ -1,6 +1,7 @@
 """People's own tokens through the pages: given, replaced, refused, taken back, and seen nowhere."""
 
 import logging
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -18,6 +19,7 @@ from tests.test_canaries import admin_pages, tables
 pytestmark = pytest.mark.django_db(transaction=True)
 GOOD, OTHER, LATER = "c4n4ry-good-t0ken", "c4n4ry-other-t0ken", "c4n4ry-later-t0ken"
 MINE = "/connections/demo/"
+TOOLS: Any = LISTED["tools/list"]["tools"]
 
 
 @pytest.fixture
@@ -30,7 +32,7 @@ def each(server: Server) -> Server:
 
 def offered(server: Server) -> None:
     """Everybody has heard of the tool."""
-    store(server, tools=LISTED["tools/list"]["tools"])
+    store(server, tools=TOOLS)
 
 
 def give(person: Person, token: str, path: str = MINE) -> Page:

@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
-from mrtr_web import credentials, importing, mcpjson
-from mrtr_web.models import AuditEntry, Server
+from mrtr_web import credentials, importing, mcpjson, tokens
+from mrtr_web.access import Client, Tokens
+from mrtr_web.clientlines import Given
+from mrtr_web.models import AuditEntry, Connection, Server
 
+TOKENS = Tokens(access="t", issuer="i", resource="r", token_endpoint="e", client=Client(client_id="c"))
 FILE = Path(__file__).parent / "data" / "mcp.json"
 pytestmark = pytest.mark.django_db
 
@@ -21,7 +24,8 @@ pytestmark = pytest.mark.django_db
 def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "gh-t0ken")
     monkeypatch.setenv("TENANT", "north")
-    monkeypatch.delenv("CRM_TOKEN", raising=False)
+    for unset in ("CRM_TOKEN", "DESK_CLIENT"):
+        monkeypatch.delenv(unset, raising=False)
 
 
 def add(*words: str) -> tuple[str, str]:
@@ -73,6 +77,81 @@ def test_addserver_takes_a_token_from_a_variable_or_a_file(
     assert Server.objects.get().credential_kind == "none"
 
 
+def test_addserver_registers_servers_that_ask_each_person() -> None:
+    assert add("w", "https://w.example/mcp", "--credential=each") == ("w: registered, at https://w.example/mcp\n", "")
+    found = Server.objects.get()
+    assert (found.credential_kind, found.credential_source, found.credential_sealed) == ("each", "form", None)
+    assert add("w", "https://w.example/mcp", "--credential=oauth") == ("w: changed, at https://w.example/mcp\n", "")
+    assert (Server.objects.get().credential_kind, credentials.client(Server.objects.get())) == ("oauth", None)
+    add("w", "https://w.example/mcp", "--bearer-env=TENANT")
+    assert credentials.headers(Server.objects.get()) == {"Authorization": "Bearer north"}
+    add("w", "https://w.example/mcp", "--credential=each")
+    assert (Server.objects.get().credential_kind, Server.objects.get().credential_ref) == ("each", "")
+    notes = AuditEntry.objects.order_by("id").values_list("note", flat=True)
+    assert list(notes) == ["url, credential", *["credential"] * 3]
+
+
+@pytest.mark.parametrize("words", [["--client-env=DESK_CLIENT"], ["--credential=oauth", "--client-env=DESK_CLIENT"]])
+def test_addserver_takes_a_client_from_a_variable(monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    _, err = add("w", "https://w.example/mcp", *words)
+    why = "The environment variable is not set, or empty."
+    assert err == f"note: its credential cannot be had yet, and nothing is sent without it. {why}\n"
+    monkeypatch.setenv("DESK_CLIENT", "client_id: app-1\nclient_secret: s3cret\nissuer: https://as.example\n")
+    assert add("w", "https://w.example/mcp", *words)[1] == ""
+    assert credentials.client(Server.objects.get()) == Given("app-1", "s3cret", "https://as.example")
+    monkeypatch.setenv("DESK_CLIENT", "s3cret")
+    assert "Line 1 is none of client_id, client_secret, issuer." in add("w", "https://w.example/mcp")[1]
+
+
+def test_addserver_takes_a_client_from_a_file(settings: Settings, tmp_path: Path) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"credential_dir": tmp_path})
+    (tmp_path / "client").write_text("client_id: app-1\n")
+    assert add("w", "https://w.example/mcp", "--credential=oauth", "--client-file=client")[1] == ""
+    assert credentials.client(Server.objects.get()) == Given("app-1")
+
+
+def test_addserver_leaves_a_client_and_its_authorization_server_as_they_are(alice: User) -> None:
+    """Once it is known where a client belongs, that is not found out anew with each start of the app."""
+    add("w", "https://w.example/mcp", "--client-env=DESK_CLIENT")
+    Server.objects.update(client_issuer="known")
+    tokens.keep(Server.objects.get(), alice.pk, TOKENS)
+    before = AuditEntry.objects.count()
+    for words in (["--client-env=DESK_CLIENT"], ["--credential=oauth"], []):
+        add("w", "https://w.example/mcp", *words)
+        found = Server.objects.get()
+        assert (found.credential_ref, found.client_issuer) == ("DESK_CLIENT", "known"), words
+    assert (AuditEntry.objects.count(), Connection.objects.count()) == (before, 1)
+
+
+@pytest.mark.parametrize("kind", ["each", "oauth"])
+def test_addserver_moves_a_server_without_its_tokens(alice: User, kind: str) -> None:
+    """Each person still needs one of their own there: what was asked of them before is never given up by a move."""
+    add("w", "https://w.example/mcp", f"--credential={kind}")
+    tokens.keep(Server.objects.get(), alice.pk, TOKENS)
+    for words in ([], [f"--credential={kind}"]):
+        assert add("w", "https://w2.example/mcp", *words) == ("w: changed, at https://w2.example/mcp\n", "")
+        assert (Server.objects.get().credential_kind, Connection.objects.count()) == (kind, 0)
+        add("w", "https://w.example/mcp")
+    other = {"each": "oauth", "oauth": "each"}[kind]
+    tokens.keep(Server.objects.get(), alice.pk, TOKENS)
+    add("w", "https://w.example/mcp", f"--credential={other}")
+    assert (Server.objects.get().credential_kind, Connection.objects.count()) == (other, 0)
+
+
+def test_a_client_goes_to_no_other_origin_from_the_command_line() -> None:
+    add("w", "https://w.example/mcp", "--client-env=TENANT")
+    assert "given for another address and has been dropped" in add("w", "https://evil.example/mcp")[1]
+    found = Server.objects.get()
+    assert (found.credential_kind, found.credential_source, found.credential_ref) == ("oauth", "form", "")
+
+
+def test_addserver_says_where_there_is_no_key_for_tokens(settings: Settings) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"credential_keys": ()})
+    for kind in ("each", "oauth"):
+        err = add("w", "https://w.example/mcp", f"--credential={kind}")[1]
+        assert err.endswith("MRTR_CREDENTIAL_KEYS is empty, so people's tokens cannot be kept.\n")
+
+
 def test_addserver_lists_private_networks() -> None:
     assert "Its address is http, which is used in private networks only" in add("w", "http://10.1.2.3/mcp")[1]
     assert add("w", "http://10.1.2.3/mcp", "--private-networks=10.1.2.3, fd00::/16")[1] == ""
@@ -90,6 +169,14 @@ WRONG = [
     ("https://w.example", ["--bearer-env=SECRET_KEY"]),
     ("https://w.example", ["--bearer-file=../x"]),
     ("https://w.example", ["--bearer-file=x", "--bearer-env=X"]),
+    ("https://w.example", ["--credential=none"]),
+    ("https://w.example", ["--credential=bearer"]),
+    ("https://w.example", ["--credential=each", "--client-env=X"]),
+    ("https://w.example", ["--credential=oauth", "--bearer-env=X"]),
+    ("https://w.example", ["--client-file=x", "--client-env=X"]),
+    ("https://w.example", ["--client-env=SECRET_KEY"]),
+    ("https://w.example", ["--client-env="]),
+    ("https://w.example", ["--client-file=../x"]),
 ]
 
 
@@ -238,6 +325,60 @@ def test_an_entry_that_cannot_be_stored_leaves_the_others() -> None:
     rows = importing.run('{"mcpServers": {"a": {"url": "https://a.example"}}}', importing.Options(groups=("g" * 400,)))
     assert [row.outcome for row in rows] == ["skipped"]
     assert not Server.objects.exists()
+
+
+CLIENT = (
+    "Each person signs in. The client in the file was left out: it sends people back to another program. This app "
+    "registers itself there; where it cannot, have a client registered for it and enter that."
+)
+UNKNOWN = "What it says of authentication is not known here and was left out. Set its credential by form."
+BESIDE = "It has headers, so what it says of signing in was left out."
+SIGN_INS: list[tuple[dict[str, Any], str, tuple[str, ...]]] = [
+    ({"oauth": {}}, "oauth", ()),
+    ({"oauth": True}, "oauth", ()),
+    ({"oauth": {"enabled": True, "scopes": ["a"]}}, "oauth", ()),
+    ({"oauth": {"clientId": "app", "callbackPort": 8080}}, "oauth", (CLIENT,)),
+    ({"oauth": {"enabled": True, "clientId": "app", "clientSecret": "s3cret"}}, "oauth", (CLIENT,)),
+    ({"auth": {"CLIENT_ID": "app", "CLIENT_SECRET": "s3cret", "scopes": ["a"]}}, "oauth", (CLIENT,)),
+    ({"auth": "oauth"}, "oauth", ()),
+    ({"authentication": {"type": "OAuth2"}}, "oauth", ()),
+    ({"oauth": False}, "none", ()),
+    ({"oauth": {"enabled": False, "clientId": "app"}}, "none", ()),
+    ({"oauth": None, "auth": None}, "none", ()),
+    ({"auth": "s3cret"}, "none", (UNKNOWN,)),
+    ({"auth": ["s3cret"]}, "none", (UNKNOWN,)),
+    ({"authentication": {"type": "basic", "password": "s3cret"}}, "none", (UNKNOWN,)),
+    ({"authProviderType": "google_credentials"}, "none", (UNKNOWN,)),
+    ({"headers": {"X-Key": "k"}, "oauth": {"clientId": "app"}}, "headers", (BESIDE,)),
+]
+
+
+@pytest.mark.parametrize(("said", "kind", "notes"), SIGN_INS)
+def test_nothing_that_a_file_says_of_signing_in_is_lost_silently(
+    said: dict[str, Any], kind: str, notes: tuple[str, ...]
+) -> None:
+    row = one(url="https://a.example/mcp", **said)
+    found = Server.objects.get()
+    assert (row.outcome, row.notes) == ("registered", notes)
+    assert (found.credential_kind, found.enabled) == (kind, True)
+    assert kind == "headers" or found.credential_sealed is None
+
+
+def test_a_second_import_leaves_the_client_that_was_entered() -> None:
+    entry = {"url": "https://a.example/mcp", "auth": "oauth"}
+    one(**entry)
+    found = Server.objects.get()
+    credentials.give(found, "oauth", "client_id: app-1")
+    found.save()
+    assert one(**entry).outcome == "unchanged"
+    assert credentials.client(Server.objects.get()) == Given("app-1")
+
+
+def test_an_import_says_where_there_is_no_key_for_tokens(settings: Settings) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"credential_keys": ()})
+    row = one(url="https://a.example/mcp", auth="oauth")
+    why = "MRTR_CREDENTIAL_KEYS is empty, so people's tokens cannot be kept."
+    assert (row.outcome, row.notes) == ("registered", (f"Nobody can sign in there yet. {why}",))
 
 
 @pytest.mark.parametrize(

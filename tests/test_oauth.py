@@ -14,12 +14,14 @@ from mrtr_web.models import AuditEntry, Connection, Registration, Server, Sessio
 from tests.person import Person
 from tests.signing_in import (
     ADMIN,
+    AGAIN,
     ASK,
     OFFER,
     answered,
     begin,
     calls,
     connected,
+    leave,
     protected,
     sign_in,
     token_of,
@@ -52,7 +54,7 @@ def test_what_is_asked_of_the_authorization_server(person: Person, server: Serve
     """AZ-5, AZ-7, AZ-9, AZ-11"""
     with protected(server) as world:
         person.get("/s/demo/")
-        url = way(person.press(OFFER))
+        url = way(leave(person))
         person.get(answered(url))
         found = asked(url)
         assert found["code_challenge_method"] == "S256" and len(found["code_challenge"]) == 43
@@ -89,7 +91,7 @@ def test_more_rights_are_asked_for_on_top_of_those_that_are_there(person: Person
         connected(person)
         page = begin(person, ADMIN)
         assert (page.state, "with the rights that you have given this app" in page.text) == ("unsent", True)
-        url = way(person.press(OFFER))
+        url = way(leave(person))
         assert asked(url)["scope"] == "use admin"
         person.get(answered(url))
         assert "ada may do this" in person.until("completed").text
@@ -101,18 +103,17 @@ def test_a_server_that_is_never_content_is_offered_three_sign_ins(person: Person
     with protected(server, open_listings=True, token={"access_token": "never-issued"}) as world:
         begin(person)
         for _ in range(3):
-            assert OFFER in person.page.text
             sign_in(person)
             person.until("unsent")
         assert "has refused this several times in a row" in person.page.text
-        assert OFFER not in person.page.text
+        assert OFFER not in person.page.text and AGAIN not in person.page.text
         assert [token_of(post) for post in calls(world)] == ["", *["never-issued"] * 3]
 
 
 def test_a_sign_in_is_used_once(person: Person, server: Server) -> None:
     with protected(server) as world:
         person.get("/s/demo/")
-        back = answered(way(person.press(OFFER)))
+        back = answered(way(leave(person)))
         assert person.get(back).path == "/s/demo/"
         exchanges = len([post for post in world.auth.posts if post.path == "/token"])
         page = person.get(back)
@@ -124,7 +125,7 @@ def test_nobody_else_can_use_an_answer(app: str, person: Person, server: Server,
     """O04"""
     with protected(server) as world, Person(app) as stranger, Person(app) as other, Person(app) as second:
         person.get("/s/demo/")
-        back = answered(way(person.press(OFFER)))
+        back = answered(way(leave(person)))
         page = stranger.get(back)
         assert (page.status, "not signed in to this app in this browser" in page.text) == (403, True)
         other.sign_in("bob")
@@ -150,7 +151,7 @@ def test_nobody_else_can_use_an_answer(app: str, person: Person, server: Server,
 def test_a_foreign_state_is_refused(person: Person, server: Server, change: Any) -> None:
     with protected(server) as world:
         person.get("/s/demo/")
-        back = answered(way(person.press(OFFER)))
+        back = answered(way(leave(person)))
         page = person.get(change(back))
         assert (page.status, "No sign-in of yours is waiting" in page.text) == (403, True)
         assert [post for post in world.auth.posts if post.path == "/token"] == []
@@ -159,7 +160,7 @@ def test_a_foreign_state_is_refused(person: Person, server: Server, change: Any)
 def test_ten_minutes_are_the_limit(person: Person, server: Server) -> None:
     with protected(server):
         person.get("/s/demo/")
-        back = answered(way(person.press(OFFER)))
+        back = answered(way(leave(person)))
         SignIn.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
         assert "away for more than ten minutes" in person.get(back).text
         assert Connection.objects.count() == 0
@@ -168,7 +169,7 @@ def test_ten_minutes_are_the_limit(person: Person, server: Server) -> None:
 def test_a_sign_in_ends_with_the_session(person: Person, server: Server) -> None:
     with protected(server):
         person.get("/s/demo/")
-        back = answered(way(person.press(OFFER)))
+        back = answered(way(leave(person)))
         person.press("Sign out")
         assert (Session.objects.count(), SignIn.objects.count()) == (0, 0)
         person.sign_in("alice")
@@ -252,7 +253,7 @@ def test_an_authorization_server_that_nobody_is_led_to(
 ) -> None:
     with protected(server, **knobs) as world:
         person.get("/s/demo/")
-        page = person.press(OFFER)
+        page = leave(person)
         assert (page.status, words in page.text) == (502, True)
         assert SignIn.objects.count() == 0
         assert not any(post.path.startswith("/moved") for post in [*world.auth.posts, *world.mcp.posts])
@@ -286,7 +287,7 @@ def test_wherever_it_describes_itself_people_get_there(person: Person, server: S
 def test_offline_access_is_asked_for_where_it_is_offered(person: Person, server: Server) -> None:
     with protected(server, scopes=["use", "admin", "offline_access"]):
         person.get("/s/demo/")
-        assert asked(way(person.press(OFFER)))["scope"] == "use offline_access"
+        assert asked(way(leave(person)))["scope"] == "use offline_access"
 
 
 def test_one_registration_serves_everybody_and_is_made_anew_when_it_is_forgotten(
@@ -298,7 +299,7 @@ def test_one_registration_serves_everybody_and_is_made_anew_when_it_is_forgotten
         connected(other)
         assert [post.path for post in world.auth.posts].count("/register") == 1
         other.get("/connections/demo/")
-        url = way(other.press(OFFER))
+        url = way(leave(other))
         back = answered(url)
         world.forget_clients()
         assert "Sign in once more" in other.get(back).text
@@ -339,7 +340,7 @@ def test_a_client_that_an_admin_has_had_registered(person: Person, server: Serve
         assert world.faults == []
         world.grants.knobs.issuer_path = "/other"
         person.get("/connections/demo/")
-        person.press(OFFER)
+        leave(person)
         assert [post.path for post in world.auth.posts].count("/register") == 1
 
 
@@ -365,7 +366,7 @@ def test_our_metadata_document(person: Person, server: Server, settings: Setting
     assert "https://mrtr.example/oauth/callback/" in told["redirect_uris"]
     with protected(server, cimd=True) as world:
         person.get("/s/demo/")
-        assert asked(way(person.press(OFFER)))["client_id"] == address
+        assert asked(way(leave(person)))["client_id"] == address
         person.get("/s/demo/")
         assert sign_in(person).path == "/s/demo/"
         assert "/register" not in [post.path for post in world.auth.posts]
@@ -422,7 +423,7 @@ def test_a_token_is_not_sent_where_the_server_has_moved_to(person: Person, serve
 def test_who_may_no_longer_use_the_server_is_not_connected(person: Person, server: Server) -> None:
     with protected(server):
         person.get("/s/demo/")
-        back = answered(way(person.press(OFFER)))
+        back = answered(way(leave(person)))
         Server.objects.update(enabled=False)
         assert "The server was changed while you were away" in person.get(back).text
         assert Connection.objects.count() == 0
@@ -431,12 +432,12 @@ def test_who_may_no_longer_use_the_server_is_not_connected(person: Person, serve
 def test_nothing_is_kept_without_a_key(person: Person, server: Server, settings: Settings) -> None:
     with protected(server):
         person.get("/s/demo/")
-        back = answered(way(person.press(OFFER)))
+        back = answered(way(leave(person)))
         settings.CONFIG = settings.CONFIG.model_copy(update={"credential_keys": ()})
         page = person.get(back)
         assert page.status == 403
         person.get("/s/demo/")
-        assert "no key" in person.press(OFFER).text
+        assert "no key" in leave(person).text
         assert Connection.objects.count() == 0
 
 
@@ -461,7 +462,7 @@ def test_nothing_secret_is_in_the_database_or_the_log(
     caplog.set_level("DEBUG")
     with protected(server) as world:
         person.get("/s/demo/")
-        url = way(person.press(OFFER))
+        url = way(leave(person))
         back = answered(url)
         half = everything()
         person.get(back)

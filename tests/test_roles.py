@@ -25,6 +25,8 @@ OF_A_SERVER: dict[str, dict[str, Any]] = {
     "prompt": {"name": "greet"},
     "resource": {},
     "suggest": {},
+    "connection": {},
+    "disconnect": {},
 }
 OF_A_FLOW: dict[str, dict[str, Any]] = {
     **{name: {} for name in ("flow", "timeline", "check", "answer", "stop", "again")},
@@ -35,13 +37,15 @@ OF_A_REVIEWER: dict[str, str] = {
     **dict.fromkeys(("switch", "findings", "findings_text"), "slug"),
 }
 OF_THE_DESK = ("review", "review_servers", "audit", "audit_csv", "findings_list", "numbers")
-OF_NOBODY = {"home", "login", "logout", "profile", "session", "flows", "rules"}
+OF_NOBODY = {"home", "login", "logout", "profile", "session", "flows", "rules", "connections", "oauth_callback"}
 """The same for everybody who is signed in, about themselves alone."""
+OF_THE_WORLD = {"client_metadata"}
+"""For other servers to read."""
 
 
 def test_every_route_is_in_this_table() -> None:
     named = {getattr(pattern, "name", None) for pattern in get_resolver().url_patterns} - {None}
-    assert named == {*OF_A_SERVER, *OF_A_FLOW, *OF_A_REVIEWER, *OF_THE_DESK, *OF_NOBODY}
+    assert named == {*OF_A_SERVER, *OF_A_FLOW, *OF_A_REVIEWER, *OF_THE_DESK, *OF_NOBODY, *OF_THE_WORLD}
 
 
 class House:
@@ -49,6 +53,7 @@ class House:
 
     def __init__(self, alice: User, server: Server) -> None:
         store(server, tools=[tool("ask")], prompts=[{"name": "greet"}], resources=[{"uri": "a://b", "name": "b"}])
+        Server.objects.filter(pk=server.pk).update(credential_kind="each")
         admitted(alice, server)
         self.flow = flow_of(alice, server)
         self.people = {
@@ -110,7 +115,10 @@ def test_insiders_are_served(house: House) -> None:
     for name, path, _, insiders in paths(house):
         for who, client in house.clients(*set(house.people) - insiders):
             status = by_url(client, path).status_code
-            assert status == (405 if name == "suggest" else 404 if name == "content" else 200), (name, who)
+            assert status == (405 if name in ("suggest", "disconnect") else 404 if name == "content" else 200), (
+                name,
+                who,
+            )
 
 
 @pytest.mark.parametrize("ask", [by_url, by_post])
@@ -145,7 +153,7 @@ def test_the_desk_is_for_reviewers_and_shows_them_their_servers_alone(house: Hou
 def test_the_catalogue_says_nothing_of_what_one_may_not_use(house: House, query: str) -> None:
     Server.objects.filter(slug="demo").update(tags=["secret-tag"])
     for who, client in house.clients("alice", "rita", "root"):
-        for path in ("/", "/flows/"):
+        for path in ("/", "/flows/", "/connections/"):
             text = client.get(f"{path}{query}").content.decode()
             assert "Demo desk" not in text and ">secret-tag" not in text, (who, path)
 

@@ -6,18 +6,34 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from mrtr_web import credentials, headerlines, keyring, registry
+from mrtr_web.access import PER_PERSON
+from mrtr_web.admin import clientform
 from mrtr_web.admin.fields import SecretLines
-from mrtr_web.admin.guarded import DrawnForm
 from mrtr_web.models import CREDENTIAL_KINDS, CREDENTIAL_SOURCES, Server
 
-FIELDS = ("kind", "source", "reference", "token", "header_lines")
+OF_ALL = ("kind", "source", "reference", "token", "header_lines")
+FIELDS = (*OF_ALL, *clientform.FIELDS)
 OF_SUPERUSERS = ("source", "reference")
+_PLACES: dict[str, tuple[str, ...]] = {
+    "bearer": ("token",),
+    "headers": ("header_lines",),
+    "oauth": clientform.FIELDS,
+    "each": (),
+}
+"""Where a credential of each kind is typed in."""
 
 
-class CredentialForm(DrawnForm):
+class CredentialForm(clientform.ClientForm):
     """given() is what is to be stored: None keeps what is there."""
 
-    kind = forms.ChoiceField(label=_("Kind"), choices=CREDENTIAL_KINDS, required=False)
+    kind = forms.ChoiceField(
+        label=_("Kind"),
+        help_text=_(
+            "With a token of each person's own, nothing more is filled in here. Another kind drops what is set."
+        ),
+        choices=CREDENTIAL_KINDS,
+        required=False,
+    )
     source = forms.ChoiceField(label=_("Where it is"), choices=CREDENTIAL_SOURCES, required=False)
     reference = forms.CharField(
         label=_("Name of the variable or file"),
@@ -28,7 +44,7 @@ class CredentialForm(DrawnForm):
     )
     token = forms.CharField(
         label=_("Token"),
-        help_text=_("Sent as Authorization: Bearer … Leave it empty to keep the one that is set."),
+        help_text=_("A bearer token, sent as Authorization: Bearer … Leave it empty to keep the one that is set."),
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "class": "vTextField"}),
         required=False,
     )
@@ -55,37 +71,63 @@ class CredentialForm(DrawnForm):
         cleaned = super().clean()
         self._given: registry.Credential | None = None
         kind = cleaned.get("kind") or "none"
+        self._clean_strays(kind, cleaned)
         if kind != "none":
             self._clean_credential(kind, cleaned)
         return cleaned
 
+    def _clean_strays(self, kind: str, cleaned: dict[str, Any]) -> None:
+        """A secret typed in where it is not of the kind that is chosen would be lost."""
+        why = _("Leave this empty: it does not belong to the kind that is chosen.")
+        if kind == "each":
+            why = _("Leave this empty: each person gives a token of their own.")
+        for of, place in (("bearer", "token"), ("headers", "header_lines"), ("oauth", "client_secret")):
+            if of != kind and cleaned.get(place):
+                self.add_error(place, why)
+
     def _clean_credential(self, kind: str, cleaned: dict[str, Any]) -> None:
         """What is typed in, or named, is given for the address as it is now; what is only left as it was is not."""
-        place = "token" if kind == "bearer" else "header_lines"
-        text, server = cleaned.get(place) or "", self.instance
-        source, ref = "form", ""
-        if "source" in self.fields:
-            source = cleaned.get("source") or "form"
-            ref = "" if source == "form" else cleaned.get("reference", "")
+        server, (source, ref) = self.instance, self._source(kind, cleaned)
+        is_filled = any(cleaned.get(place) for place in _PLACES[kind])
+        is_typed = self.client_is_typed(cleaned) if kind == "oauth" else is_filled
         is_theirs = "source" not in self.fields or (source, ref) == (server.credential_source, server.credential_ref)
-        if not text and kind == server.credential_kind and is_theirs:
+        if not is_typed and kind == server.credential_kind and is_theirs:
             return
-        if source == "form":
-            why = _fault(kind, text)
-        elif text:
-            why = str(_("Leave this empty: the credential is taken from a variable or a file."))
-        else:
-            place, why = "reference", credentials.fault(source, ref)
-        if why:
-            self.add_error(place, why)
+        text = ""
+        if kind in PER_PERSON and not keyring.is_set():
+            self.add_error(
+                "kind", _("MRTR_CREDENTIAL_KEYS is empty, so there is no key to keep people's tokens under.")
+            )
+        elif source == "form":
+            text = self._text(kind, cleaned)
+        elif is_typed and is_filled:
+            place = next(place for place in _PLACES[kind] if cleaned.get(place))
+            self.add_error(place, _("Leave this empty: the credential is taken from a variable or a file."))
+        elif why := credentials.fault(source, ref):
+            self.add_error("reference", why)
         self._given = registry.Credential(kind, source, ref, text)
+
+    def _source(self, kind: str, cleaned: dict[str, Any]) -> tuple[str, str]:
+        """Where it is taken from. What each person gives is not to be had from elsewhere."""
+        source = "form" if kind == "each" else cleaned.get("source") or "form"
+        return source, "" if source == "form" else cleaned.get("reference") or ""
+
+    def _text(self, kind: str, cleaned: dict[str, Any]) -> str:
+        """What was typed in of this kind, with an error where it cannot be kept."""
+        if kind == "oauth":
+            return self.clean_client(cleaned)
+        if kind == "each":
+            return ""
+        (place,) = _PLACES[kind]
+        text = cleaned.get(place) or ""
+        if why := _fault(kind, text):
+            self.add_error(place, why)
+        return text
 
     def settle(self, server: Server) -> bool:
         """Give the saved server its credential. Whether one was dropped because the address has another origin."""
-        if (self.cleaned_data.get("kind") or "none") == "none":
-            credentials.drop(server)
-            return False
-        return registry.settle(server, self._given)
+        is_none = (self.cleaned_data.get("kind") or "none") == "none"
+        return registry.settle(server, registry.Credential("none", "form") if is_none else self._given)
 
 
 def _fault(kind: str, text: str) -> str:

@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 
 from mrtr_web import review
 from mrtr_web.admin.guarded import DrawnForm, Guarded, is_super
-from mrtr_web.models import Session
+from mrtr_web.models import Connection, Session
 
 _POWERS = ("is_staff", "is_superuser", "groups", "user_permissions")
 
@@ -52,6 +52,11 @@ class PersonAdmin(Guarded, UserAdmin):  # type: ignore[type-arg]
         )
         text = ngettext("%d session was ended.", "%d sessions were ended.", ended) % ended
         messages.success(request, f"{text} {_('Your own are left: sign out to end them.')}")
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Their tokens for servers go with them."""
+        to_delete, counts, needed, protected = super().get_deleted_objects(objs, request)
+        return to_delete, counts, set(needed) - {Connection._meta.verbose_name}, protected
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
         review.end_sessions(obj, by=request.user.pk or 0)

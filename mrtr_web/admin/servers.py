@@ -8,24 +8,34 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from django.utils.html import format_html_join
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from mrtr_web import catalog, credentials, egress, entries, kept, ledger, probe
-from mrtr_web.admin import credentialform, records
+from mrtr_web.admin import clientform, credentialform, records
 from mrtr_web.admin.guarded import Guarded, is_super
 from mrtr_web.admin.importing import import_page
 from mrtr_web.admin.serverform import ServerForm
 from mrtr_web.flow import Act
-from mrtr_web.models import Finding, Server
+from mrtr_web.models import Connection, Finding, Server
 from mrtr_web.schema.text import clean_text
 
 _PEOPLE_SEE = ("slug", "name", "letter", "description", "tags")
 _FIELDSETS: Any = [
     (_("What people see"), {"fields": _PEOPLE_SEE}),
     (_("Where it is"), {"fields": ("url", "private_networks", "silence_timeout", "total_timeout")}),
-    (_("Credential"), {"fields": ("credential_status", *credentialform.FIELDS)}),
+    (_("Credential"), {"fields": ("credential_status", *credentialform.OF_ALL)}),
+    (
+        _("Signing in (OAuth)"),
+        {
+            "fields": clientform.FIELDS,
+            "description": _(
+                "For servers at which each person signs in. All empty: this app registers itself there, or is known "
+                "by its metadata document."
+            ),
+        },
+    ),
     (_("What it may ask"), {"fields": ("capabilities", "roots")}),
     (_("Who and what"), {"fields": ("groups", "hidden_tools", "hide_too", "not_offered", "enabled", "keep_messages")}),
 ]
@@ -62,8 +72,9 @@ class ServerAdmin(Guarded):
         may_change = self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
         hidden = set(credentialform.OF_SUPERUSERS if may_change else ("hide_too", *credentialform.FIELDS))
         return [
-            (title, {"fields": tuple(_shown(name) for name in options["fields"] if name not in hidden)})
+            (title, options | {"fields": tuple(_shown(name) for name in options["fields"] if name not in hidden)})
             for title, options in _FIELDSETS
+            if not hidden.issuperset(options["fields"])
         ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -94,9 +105,7 @@ class ServerAdmin(Guarded):
         if _ASKED_ANEW & set(changed):
             catalog.forget_listings(obj)
         super().save_model(request, obj, form, change)
-        if form.settle(obj):
-            text = gettext("Its credential was given for another address and has been dropped: give it anew.")
-            messages.warning(request, text)
+        _settle(request, obj, form)
         obj.save()
         if not obj.keep_messages:
             kept.forget(obj)
@@ -126,9 +135,13 @@ class ServerAdmin(Guarded):
         return HttpResponseRedirect(reverse("admin:mrtr_web_server_change", args=[pk]))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """What it was seen to break goes with it; requests do not: a server that has some is switched off instead."""
+        """What it was seen to break goes with it, and people's tokens for it.
+
+        Requests do not: a server that has some is switched off instead.
+        """
         to_delete, counts, needed, protected = super().get_deleted_objects(objs, request)
-        return to_delete, counts, set(needed) - {Finding._meta.verbose_name}, protected
+        let_go = {Finding._meta.verbose_name, Connection._meta.verbose_name}
+        return to_delete, counts, set(needed) - let_go, protected
 
     def delete_model(self, request: HttpRequest, obj: Server) -> None:
         ledger.note_server(obj, Act.SERVER_REMOVED, by=request.user.pk)
@@ -140,10 +153,19 @@ class ServerAdmin(Guarded):
 
     @admin.display(description=gettext_lazy("Credential"))
     def credential_status(self, server: Server) -> str:
-        if server.credential_kind == "none":
-            return gettext("not set")
         trouble = credentials.trouble(server)
-        return gettext("set") if not trouble else gettext("set, but unusable: %s") % trouble
+        if trouble:
+            return gettext("set, but unusable: %s") % trouble
+        match server.credential_kind:
+            case "none":
+                return gettext("not set")
+            case "each":
+                return gettext("each person gives a token of their own")
+            case "oauth" if server.credential_sealed is None and server.credential_source == "form":
+                return gettext("each person signs in; this app registers itself there")
+            case "oauth":
+                return gettext("each person signs in; the client is set")
+        return gettext("set")
 
     @admin.display(description=gettext_lazy("Private networks"))
     def listed_networks(self, server: Server) -> str:
@@ -155,6 +177,18 @@ class ServerAdmin(Guarded):
         catalog.attach(0, server)
         told = [(clean_text(name, 200), clean_text(reason, 500)) for name, reason in entries.unusable(server)]
         return format_html_join("", "<p><strong>{}</strong>: {}</p>", told) or "-"
+
+
+def _settle(request: HttpRequest, server: Server, form: ServerForm) -> None:
+    """Give the server its credential, and say what was dropped: those people have to connect again."""
+    connections = Connection.objects.filter(server=server)
+    before = connections.count()
+    if form.settle(server):
+        text = gettext("Its credential was given for another address and has been dropped: give it anew.")
+        messages.warning(request, text)
+    if lost := before - connections.count():
+        text = ngettext("The token of %d person was dropped.", "The tokens of %d people were dropped.", lost) % lost
+        messages.warning(request, text)
 
 
 def _is_moved(form: ServerForm) -> bool:

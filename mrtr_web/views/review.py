@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_safe
 
-from mrtr_web import kept, ledger, records, review, wording
+from mrtr_web import kept, ledger, records, review, tokens, wording
 from mrtr_web import queue as pending
 from mrtr_web.flow import OPEN, State
 from mrtr_web.models import AuditEntry, Flow, Server, Session
@@ -102,6 +102,7 @@ def _flow_page(
         "mark": review.mark([row.server_id]),
         "row": shown,
         "flow": row,
+        "connection": tokens.of(row.server, row.user_id) if row.server.asks_each else None,
         "rounds": row.rounds.all(),
         "kept": kept.read(row),
         "drawing": records.timeline_of(row),

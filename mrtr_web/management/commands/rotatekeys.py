@@ -1,42 +1,76 @@
 """Seal everything of the key ring under its first key."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Model, Q
+from django.db.models.functions import Now
 
-from mrtr_web import keyring
-from mrtr_web.models import KeptMessages, Server
+from mrtr_web import keyring, tokens
+from mrtr_web.models import Connection, KeptMessages, Registration, Server
+
+Sealed = tuple[Model, str, tuple[str | int, ...], str]
+"""A row, its sealed column, what that is bound to, and what to call it."""
+_FREE = Q(claimed_until=None) | Q(claimed_until__lt=Now())
+"""Of a token that nobody is renewing: who is would find it changed, and lose what the renewal brings."""
 
 
 class Command(BaseCommand):
-    help = "Seals credentials and kept messages under the first key of MRTR_CREDENTIAL_KEYS; former keys may go then."
+    help = (
+        "Seals credentials, people's tokens and kept messages under the first key of MRTR_CREDENTIAL_KEYS; former "
+        "keys may go then."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not keyring.is_set():
             raise CommandError("MRTR_CREDENTIAL_KEYS is empty")
-        resealed, locked = 0, list[str]()
-        for server in Server.objects.exclude(credential_sealed=None):
-            place = ("credential", server.pk, server.credential_origin)
-            resealed += _reseal(server, "credential_sealed", place, f"{server.slug}: its credential", locked)
-        for kept in KeptMessages.objects.select_related("flow__server").iterator():
-            binding = ("messages", str(kept.flow_id), kept.round)
-            what = f"{kept.flow.server.slug}: messages of request {kept.flow.reference}"
-            resealed += _reseal(kept, "sealed", binding, what, locked)
+        resealed, locked, busy = 0, list[str](), list[str]()
+        for row, column, binding, what in _all():
+            try:
+                done = _reseal(row, column, binding)
+            except keyring.Locked:
+                locked.append(what)
+                continue
+            resealed += done is True
+            busy += [what] if done is False else []
         self.stdout.write(f"{resealed} sealed under the first key")
-        if locked:
-            raise CommandError("no key opens these:\n" + "\n".join(f"  {line}" for line in locked))
+        problems = [f"no key opens these:\n{_lines(locked)}"] if locked else []
+        if busy:
+            problems.append(f"these are just being renewed, so run this once more:\n{_lines(busy)}")
+        if problems:
+            raise CommandError("\n".join(problems))
 
 
-def _reseal(
-    row: Server | KeptMessages, column: str, binding: tuple[str | int, ...], what: str, locked: list[str]
-) -> bool:
-    """Whether it was sealed anew. What changed meanwhile is under the first key already."""
+def _all() -> Iterator[Sealed]:
+    """All that is kept for longer than minutes: who is signing in meanwhile may have to begin again."""
+    for server in Server.objects.exclude(credential_sealed=None):
+        place = ("credential", server.pk, server.credential_origin)
+        yield server, "credential_sealed", place, f"{server.slug}: its credential"
+    for row in Connection.objects.select_related("server", "user").iterator():
+        yield row, "sealed", tokens.binding(row), f"{row.server.slug}: the token of {row.user.get_username()}"
+    for client in Registration.objects.select_related("server").iterator():
+        place = ("registration", client.server_id, client.issuer_digest)
+        yield client, "sealed", place, f"{client.server.slug}: a registration of this app"
+    for kept in KeptMessages.objects.select_related("flow__server").iterator():
+        what = f"{kept.flow.server.slug}: messages of request {kept.flow.reference}"
+        yield kept, "sealed", ("messages", str(kept.flow_id), kept.round), what
+
+
+def _reseal(row: Model, column: str, binding: tuple[str | int, ...]) -> bool | None:
+    """True: it was sealed anew; False: it could not be just now; None: there was nothing to do.
+
+    What changed meanwhile is under the first key already. Raises keyring.Locked.
+    """
     old = getattr(row, column)
-    try:
-        new = keyring.reseal(bytes(old), *binding)
-    except keyring.Locked:
-        locked.append(what)
-        return False
+    new = keyring.reseal(bytes(old), *binding)
     if new is None:
-        return False
-    return bool(type(row)._default_manager.filter(pk=row.pk, **{column: old}).update(**{column: new}))
+        return None
+    same = type(row)._default_manager.filter(pk=row.pk, **{column: old})
+    if isinstance(row, Connection):
+        return bool(same.filter(_FREE).update(**{column: new})) or (False if same.exists() else None)
+    return bool(same.update(**{column: new})) or None
+
+
+def _lines(texts: list[str]) -> str:
+    return "\n".join(f"  {text}" for text in texts)
