@@ -8,10 +8,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import BrowserContext
 
 import tests.env  # noqa: F401  settings, before Django reads them
-from tests.conformance import suite
+from tests.conformance import browser, signing_in, suite
 from tests.conformance.suite import Grade
 
 CLIENT = {
@@ -26,17 +30,33 @@ CLIENT = {
 }
 """Client scenarios, and how many checks each makes."""
 AUTH = {
-    **dict.fromkeys(("metadata-default", "metadata-var1", "metadata-var2", "metadata-var3"), 18),
-    **dict.fromkeys(("token-endpoint-auth-basic", "token-endpoint-auth-post", "token-endpoint-auth-none"), 19),
-    **dict.fromkeys(("basic-cimd", "pre-registration", "offline-access-scope"), 12),
-    **dict.fromkeys(("iss-supported-missing", "iss-wrong-issuer", "iss-unexpected", "iss-normalized"), 8),
-    "scope-step-up": 25,
-    "scope-retry-limit": 27,
-    "authorization-server-migration": 28,
-    "metadata-issuer-mismatch": 3,
-    "resource-mismatch": 2,
+    "auth/metadata-default": 18,
+    "auth/metadata-var1": 18,
+    "auth/metadata-var2": 18,
+    "auth/metadata-var3": 18,
+    "auth/basic-cimd": 12,
+    "auth/scope-from-www-authenticate": 14,
+    "auth/scope-from-scopes-supported": 14,
+    "auth/scope-omitted-when-undefined": 14,
+    "auth/scope-step-up": 25,
+    "auth/scope-retry-limit": 27,
+    "auth/token-endpoint-auth-basic": 19,
+    "auth/token-endpoint-auth-post": 19,
+    "auth/token-endpoint-auth-none": 19,
+    "auth/pre-registration": 12,
+    "auth/resource-mismatch": 2,
+    "auth/offline-access-scope": 12,
+    "auth/offline-access-not-supported": 14,
+    "auth/authorization-server-migration": 28,
+    "auth/iss-supported": 14,
+    "auth/iss-not-advertised": 14,
+    "auth/iss-supported-missing": 8,
+    "auth/iss-wrong-issuer": 8,
+    "auth/iss-unexpected": 8,
+    "auth/iss-normalized": 8,
+    "auth/metadata-issuer-mismatch": 3,
 }
-"""Checks of the scenarios in which a person signs in, where they are not 14."""
+"""Client scenarios of signing in: all that the suite requires."""
 BROWSER = (
     "sep-2322-client-request-state",
     "tools_call",
@@ -57,24 +77,31 @@ def _grades(folder: Path) -> Iterator[Grade]:
         environ = {"DATABASE_URL": f"sqlite:///{folder}/{scenario}.sqlite3"}
         yield suite.client("client", f"{sys.executable} manage.py conformance", scenario, checks, environ)
     yield suite.own("pages", "tmcp", "tests/conformance/tmcp.py")
-    with _app(folder) as environ:
+    suite.check_required_of_clients("auth/", AUTH)
+    with _app(folder) as base, browser.person(base) as person:
         for scenario in BROWSER:
-            yield suite.client(
-                "browser", f"{sys.executable} -m tests.conformance.browser", scenario, CLIENT[scenario], environ
-            )
-        for scenario in suite.required_of_clients("auth/"):
-            command = f"{sys.executable} -m tests.conformance.signing_in"
-            yield suite.client("auth", command, scenario, AUTH.get(scenario.removeprefix("auth/"), 14), environ)
+            yield suite.driven("browser", scenario, CLIENT[scenario], partial(_use, person, scenario))
+        for scenario, checks in AUTH.items():
+            yield suite.driven("auth", scenario, checks, partial(_sign_in, person, scenario))
     with _demo() as url:
         for scenario in suite.required_of_servers():
             yield suite.server(url, scenario)
 
 
+def _use(person: BrowserContext, scenario: str, url: str, _: dict[str, Any]) -> None:
+    browser.use(person, scenario, url)
+
+
+def _sign_in(person: BrowserContext, scenario: str, url: str, told: dict[str, Any]) -> None:
+    signing_in.use(person, scenario.replace("/", "-"), url, told)
+
+
 @contextlib.contextmanager
-def _app(folder: Path) -> Iterator[dict[str, str]]:
-    """The real app with one person in it; the environment that tells where it is."""
+def _app(folder: Path) -> Iterator[str]:
+    """The real app with one person in it; its address."""
     os.environ["DATABASE_URL"] = f"sqlite:///{folder}/app.sqlite3"
     os.environ["DJANGO_SETTINGS_MODULE"] = "mrtr_web.settings"
+    os.environ["MRTR_CREDENTIAL_DIR"] = str(folder)
     import django
 
     django.setup()
@@ -88,10 +115,9 @@ def _app(folder: Path) -> Iterator[dict[str, str]]:
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
     User.objects.create_user(NAME, password=PASSWORD)
-    os.environ["MRTR_CREDENTIAL_DIR"] = str(folder)
     document = {"MRTR_CLIENT_METADATA_URL": "https://conformance-test.local/client-metadata.json"}
     with serving(folder, **document) as process:
-        yield {"APP": process.base, "DATABASE_URL": os.environ["DATABASE_URL"]}
+        yield process.base
 
 
 @contextlib.contextmanager

@@ -1,57 +1,92 @@
-"""The client of the suite's browser scenarios: a person in chromium who uses everything that the server offers.
+"""The client of the suite's browser scenarios: a person in chromium who uses everything that the server offers."""
 
-python -m tests.conformance.browser URL. The app runs already: APP is its address, and DATABASE_URL its database.
-"""
-
+import contextlib
+import io
 import os
-import subprocess
-import sys
-from urllib.parse import urljoin
+from collections.abc import Iterator
 
-from playwright.sync_api import Locator, Page, expect, sync_playwright
+from playwright.sync_api import BrowserContext, Locator, Page, Response, expect, sync_playwright
 
-from tests.conformance.suite import BASE
 from tests.window import CHROMIUM, FLAGS, WAIT
 
-APP = os.environ.get("APP", "")
 NAME, PASSWORD = "person", "a person's password"
 ROUNDS = 10
 
 
-def main(url: str) -> int:
-    _register(url)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        page = browser.new_page()
-        page.set_default_timeout(WAIT)
-        _sign_in(page)
-        page.goto(urljoin(APP, "/s/suite/"))
-        links = page.locator(".card--link a").evaluate_all("links => links.map(link => link.href)")
-        for link in links:
-            _use(page, link)
-        browser.close()
-    return 0
+@contextlib.contextmanager
+def person(base: str) -> Iterator[BrowserContext]:
+    """A browser in which somebody has signed in to the app at `base`."""
+    # Playwright keeps an event loop in this thread, which Django's guard takes for a view.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    try:
+        with (
+            sync_playwright() as playwright,
+            playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as browser,
+        ):
+            context = browser.new_context(base_url=base)
+            context.set_default_timeout(WAIT)
+            with page_of(context) as page:
+                _sign_in(page)
+            yield context
+    finally:
+        del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
-def _register(url: str) -> None:
+@contextlib.contextmanager
+def page_of(context: BrowserContext) -> Iterator[Page]:
+    """A page of the person's, in which nothing may break. Raises AssertionError."""
+    broken: list[str] = []
+
+    def look(response: Response) -> None:
+        if response.status == 500:
+            broken.append(f"{response.request.method} {response.url.partition('?')[0]}")
+
+    with context.new_page() as page:
+        page.on("response", look)
+        page.on("pageerror", lambda error: broken.append(str(error)))
+        yield page
+    assert broken == [], broken
+
+
+def register(slug: str, url: str, *options: str) -> None:
     """As an operator would."""
-    words = [sys.executable, "manage.py", "addserver", "suite", url, "--name=Suite", "--allow-private"]
-    subprocess.run(words, cwd=BASE, check=True, stdout=subprocess.DEVNULL)
+    from django.core.management import call_command
+
+    call_command("addserver", slug, url, "--name=Suite", "--allow-private", *options, stdout=io.StringIO())
+
+
+def use(context: BrowserContext, slug: str, url: str) -> None:
+    """Use everything that the server offers."""
+    register(slug, url)
+    with page_of(context) as page:
+        page.goto(f"/s/{slug}/")
+        for link in offers(page):
+            start(page, link)
+            _answer(page)
+
+
+def offers(page: Page) -> list[str]:
+    """The addresses of what the server's page offers."""
+    found: list[str] = page.locator(".card--link a").evaluate_all("links => links.map(link => link.href)")
+    return found
+
+
+def start(page: Page, link: str) -> None:
+    page.goto(link)
+    _fill(page.locator("main"))
+    page.get_by_role("button", name="Start").click()
 
 
 def _sign_in(page: Page) -> None:
-    page.goto(urljoin(APP, "/accounts/login/"))
+    page.goto("/accounts/login/")
     page.get_by_label("Username").fill(NAME)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
 
 
-def _use(page: Page, link: str) -> None:
-    """Start one operation and answer whatever is asked, until it has ended."""
-    page.goto(link)
-    _fill(page.locator("main"))
-    page.get_by_role("button", name="Start").click()
+def _answer(page: Page) -> None:
+    """Answer whatever is asked, until the operation has ended."""
     for _ in range(ROUNDS):
         over = page.locator("main[data-flow-state=completed], main[data-flow-state=failed]")
         expect(over.or_(page.locator("main[data-flow-state=waiting]"))).to_be_visible()
@@ -73,7 +108,3 @@ def _fill(main: Locator) -> None:
     for typed in main.locator(".fields input[type=text]").all():
         if not typed.input_value():
             typed.fill("5")
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[-1]))

@@ -1,88 +1,68 @@
 """The client of the suite's auth scenarios: a person in chromium who signs in wherever the app offers that.
 
-python -m tests.conformance.signing_in URL. The app runs already: APP is its address, and DATABASE_URL its database.
-Whether a sign-in is to succeed or to be refused is the scenario's to judge; here no page may be broken.
+Whether a sign-in is to succeed or to be refused is the scenario's to judge; here every page must be a known one.
 """
 
-import json
 import os
 import re
-import sys
+from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import urljoin
 
-from playwright.sync_api import Page, Response, expect, sync_playwright
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-import tests.env  # noqa: F401  settings, before Django reads them
-from tests.conformance.browser import APP, _fill, _sign_in
-from tests.window import CHROMIUM, FLAGS, WAIT
+from tests.conformance.browser import offers, page_of, register, start
 
-MOST = 6
-"""Sign-ins in one scenario; the app itself stops before."""
-OFFER = re.compile(r"Sign in (again )?to Suite")
-SETTLED = "main:not([data-flow-state=running], [data-flow-state=not_yet])"
-TOOL_STATES = ", ".join(f"main[data-flow-state={state}]" for state in ("completed", "failed", "unsent"))
-
-
-def main(url: str) -> int:
-    _register(url, json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}")))
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        page = browser.new_page()
-        page.set_default_timeout(WAIT)
-        page.on("response", _check)
-        _sign_in(page)
-        page.goto(urljoin(APP, "/s/suite/"))
-        _let_in(page)
-        for link in page.locator(".card--link a").evaluate_all("links => links.map(link => link.href)"):
-            page.goto(link)
-            _fill(page.locator("main"))
-            page.get_by_role("button", name="Start").click()
-            _let_in(page)
-            expect(page.locator(TOOL_STATES)).to_be_visible()
-        browser.close()
-    return 0
+MOST = 5
+"""Sign-ins that a person tries in a row; the app stops offering it before."""
+OFFER = re.compile(r"^Sign in (again )?to Suite$")
+LISTED = ".server-head"
+ENDED = ", ".join(f"main[data-flow-state={state}]" for state in ("completed", "failed", "unsent"))
+CLIENT = ("client_id", "client_secret", "issuer")
+"""What the suite says of a client that it has registered before."""
 
 
-def _check(response: Response) -> None:
-    if response.url.startswith(APP) and response.status == 500:
-        os._exit(3)  # an exception would be lost in here
+def use(context: BrowserContext, slug: str, url: str, told: Mapping[str, str]) -> None:
+    """Use everything that the server offers, and sign in where that is wanted."""
+    register(slug, url, "--credential=oauth", *_client(slug, told))
+    with page_of(context) as page:
+        page.goto(f"/s/{slug}/")
+        expect(page.locator(LISTED)).to_be_visible()
+        if not _let_in(page):
+            return
+        for link in offers(page):
+            start(page, link)
+            expect(page.locator(ENDED)).to_be_visible()
+            if not _let_in(page):
+                return
 
 
-def _register(url: str, context: dict[str, str]) -> None:
-    """As an operator would."""
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-
-    from mrtr_web.models import Server
-
-    Server.objects.filter(slug="suite").delete()
-    options = ["--name=Suite", "--allow-private", "--credential=oauth"]
-    if "client_id" in context:
-        client = "\n".join(f"{key}: {context[key]}" for key in ("client_id", "client_secret"))
-        (Path(os.environ["MRTR_CREDENTIAL_DIR"]) / "suite").write_text(client)
-        options.append("--client-file=suite")
-    call_command("addserver", "suite", url, *options)
+def _client(slug: str, told: Mapping[str, str]) -> list[str]:
+    """Where the app reads what it is at the authorization server, if that is known before."""
+    if "client_id" not in told:
+        return []
+    lines = [f"{key}: {told[key]}" for key in CLIENT if key in told]
+    (Path(os.environ["MRTR_CREDENTIAL_DIR"]) / slug).write_text("\n".join(lines))
+    return [f"--client-file={slug}"]
 
 
-def _let_in(page: Page) -> None:
-    """Sign in as often as that is offered."""
+def _let_in(page: Page) -> bool:
+    """Sign in as long as that is offered. Whether nobody has refused that."""
     for _ in range(MOST):
-        expect(page.locator(SETTLED)).to_be_visible()
         offer = page.get_by_role("button", name=OFFER)
         if not offer.count():
-            return
-        with page.expect_navigation():
-            offer.click()
-        way = page.get_by_role("link", name="Go on to")
-        if not way.count():
-            return
-        with page.expect_navigation(url=f"{APP}/**"):
-            way.click()
+            return True
+        offer.click()
+        way, trouble = page.get_by_role("link", name="Go on to"), _heading(page, "You cannot sign in just now")
+        expect(way.or_(trouble)).to_be_visible()
+        if trouble.count():
+            return False
+        way.click()
+        refused = _heading(page, "You are not signed in at")
+        expect(refused.or_(page.locator(f"{LISTED}, {ENDED}"))).to_be_visible()
+        if refused.count():
+            return False
     raise AssertionError("signing in is offered again and again")
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[-1]))
+def _heading(page: Page, name: str) -> Locator:
+    return page.get_by_role("heading", name=name)

@@ -8,11 +8,18 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+import tempfile
+import traceback
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from tests.conformance import hand_over
 
 BASE = Path(__file__).resolve().parents[2]
 INSTALLED = BASE / "var" / "conformance"
@@ -22,10 +29,12 @@ LOOPBACK = BASE / ".ci" / "conformance" / "loopback.cjs"
 REVISION = "2026-07-28"
 REQUIRED = 37
 """Server scenarios in the frozen contract of the revision."""
-REQUIRED_AUTH = 25
-"""Client scenarios of signing in, there."""
 CLIENT_SECONDS = 60
+Drive = Callable[[str, dict[str, Any]], None]
+"""Uses the scenario's server at an address, with what the suite says for it."""
 CLEAN = re.compile(r"^Passed: ([1-9]\d*)/\1, 0 failed, 0 warnings", re.MULTILINE)
+FAILED_CLIENT = re.compile(r"^Client exited with code", re.MULTILINE)
+"""Where a scenario wants a refusal, the suite overlooks a client that failed."""
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -39,7 +48,7 @@ class Grade:
     told: str = ""
 
 
-def client(kind: str, command: str, scenario: str, checks: int, environ: Mapping[str, str]) -> Grade:
+def client(kind: str, command: str, scenario: str, checks: int, environ: Mapping[str, str] | None = None) -> Grade:
     """A scenario in which the suite is the server and `command` the client; its exit code and time count, too.
 
     `checks` is how many the suite makes of a client that uses everything: what a client never did is skipped
@@ -47,6 +56,34 @@ def client(kind: str, command: str, scenario: str, checks: int, environ: Mapping
     """
     words = ["client", "--command", command, "--scenario", scenario, "--spec-version", REVISION]
     return _graded(kind, scenario, [*words, "--timeout", str(CLIENT_SECONDS * 1000)], checks, environ)
+
+
+def driven(kind: str, scenario: str, checks: int, drive: Drive) -> Grade:
+    """A scenario whose client is `drive`, in this thread. What it raises is a failure."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        socket.socket(socket.AF_UNIX) as listener,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        listener.bind(path := f"{folder}/line")
+        listener.listen()
+        listener.settimeout(CLIENT_SECONDS)
+        command = f"{sys.executable} -S {hand_over.__file__} {path}"
+        graded = pool.submit(client, kind, command, scenario, checks)
+        with contextlib.suppress(TimeoutError, BrokenPipeError):  # the suite tells what has become of it
+            line = listener.accept()[0]
+            with line, line.makefile() as handed:
+                url, context = json.loads(handed.readline())
+                line.sendall(_driven(drive, url, context).encode())
+        return graded.result()
+
+
+def _driven(drive: Drive, url: str, context: dict[str, Any]) -> str:
+    try:
+        drive(url, context)
+    except Exception:
+        return traceback.format_exc()
+    return hand_over.DONE
 
 
 def server(url: str, scenario: str) -> Grade:
@@ -62,22 +99,22 @@ def own(kind: str, scenario: str, path: str) -> Grade:
 
 def required_of_servers() -> list[str]:
     """The server scenarios of the frozen contract. Raises SystemExit where they cannot be read."""
-    _, told = _suite(["list", "--requirements", REVISION])
-    listed = told.partition("Server scenarios")[2].partition("Client scenarios")[0]
-    found = re.findall(r"^\s+-\s+(\S+)", listed, re.MULTILINE)
+    found = _required("Server scenarios", "Client scenarios")
     if len(found) != REQUIRED:
         raise SystemExit(f"the suite lists {len(found)} required server scenarios, not {REQUIRED}")
     return found
 
 
-def required_of_clients(prefix: str) -> list[str]:
-    """The client scenarios of the frozen contract under a prefix. Raises SystemExit where they cannot be read."""
+def check_required_of_clients(prefix: str, ours: Collection[str]) -> None:
+    """Raises SystemExit where the client scenarios of the frozen contract are others than ours."""
+    found = {name for name in _required("Client scenarios", "never scored") if name.startswith(prefix)}
+    if found != set(ours):
+        raise SystemExit(f"the suite requires other scenarios of {prefix}: {', '.join(sorted(found ^ set(ours)))}")
+
+
+def _required(start: str, end: str) -> list[str]:
     _, told = _suite(["list", "--requirements", REVISION])
-    listed = told.partition("Client scenarios")[2].partition("never scored")[0]
-    found = re.findall(rf"^\s+-\s+({prefix}\S+)$", listed, re.MULTILINE)
-    if len(found) != REQUIRED_AUTH:
-        raise SystemExit(f"the suite lists {len(found)} required scenarios of {prefix}, not {REQUIRED_AUTH}")
-    return found
+    return re.findall(r"^\s+-\s+(\S+)", told.partition(start)[2].partition(end)[0], re.MULTILINE)
 
 
 def report(grades: Iterable[Grade]) -> int:
@@ -97,10 +134,13 @@ def _graded(
 ) -> Grade:
     code, told = _suite(words, environ)
     clean = CLEAN.search(told)
-    if code == 0 and clean is not None and int(clean[1]) >= checks:
+    if code == 0 and clean is not None and int(clean[1]) >= checks and not FAILED_CLIENT.search(told):
         return Grade(kind, scenario, True)
     return Grade(
-        kind, scenario, False, f"{told[-4000:]}\nexit code {code}; wanted: {checks} checks or more, all passed"
+        kind,
+        scenario,
+        False,
+        f"{told[-4000:]}\nexit code {code}; wanted: {checks} checks or more, all passed, and a client without an error",
     )
 
 
