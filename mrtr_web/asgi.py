@@ -17,7 +17,7 @@ from servestatic import ServeStaticASGI
 
 django_application = get_asgi_application()
 
-from mrtr_web import consumers, egress, ledger
+from mrtr_web import consumers, egress, ledger, renewal
 from mrtr_web import urls as urls  # loaded before the first requests, which come at once
 from mrtr_web.live import hub
 from mrtr_web.logs import guard_server_logs
@@ -126,6 +126,7 @@ async def _lifespan(receive: Receive, send: Send) -> None:
     with contextlib.suppress(asyncio.CancelledError):
         await sweeper
     await runner.drain(settings.CONFIG.drain_timeout)
+    await renewal.finish()
     await hub.close()
     await egress.aclose()
     await send({"type": "lifespan.shutdown.complete"})

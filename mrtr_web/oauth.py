@@ -19,7 +19,7 @@ from mcp.client.auth.oauth2 import PKCEParameters
 from mcp.client.auth.utils import should_use_client_metadata_url, union_scopes
 from pydantic import ValidationError
 
-from mrtr_web import authserver, catalog, credentials, keyring, ledger, links, relay, tokens
+from mrtr_web import authserver, catalog, credentials, keyring, ledger, links, relay, renewal, tokens
 from mrtr_web.access import Challenge, Client, Leaving, Tokens
 from mrtr_web.authserver import Found, Trouble
 from mrtr_web.models import Registration, Server, Session, SignIn
@@ -112,7 +112,8 @@ def finish(visitor: Visitor, params: Mapping[str, str]) -> Back:
         _forget_registration(server, leaving, error)
         raise Refused("denied" if error == "access_denied" else "failed", server, leaving.flow)
     try:
-        tokens.keep(server, visitor.user, _exchanged(server, leaving, params.get("code", "")))
+        found = _exchanged(server, leaving, params.get("code", ""))
+        async_to_sync(renewal.written)(tokens.keep, server, visitor.user, found)  # the code is used up
     except tokens.Changed:
         raise Refused("changed", server, leaving.flow) from None
     return Back(server, leaving.flow, leaving.leg)

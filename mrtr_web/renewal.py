@@ -55,11 +55,18 @@ async def _exchange(claimed: tokens.Claimed) -> bool:
         lost = trouble.code == "refused"
         await threaded(tokens.give_up if lost else tokens.give_back, claimed)
         return lost
-    await _written(tokens.renewed, claimed, new)
+    await written(tokens.renewed, claimed, new)
     return True
 
 
-async def _written(write: Callable[..., None], *args: object) -> None:
+async def finish() -> None:
+    """Wait for the exchanges of this event loop before its process ends: what they bring would be lost."""
+    loop = asyncio.get_running_loop()
+    if under_way := [task for task in _exchanges if task.get_loop() is loop]:
+        await asyncio.wait(under_way, timeout=authserver.SECONDS)
+
+
+async def written(write: Callable[..., None], *args: object) -> None:
     """For what must not be lost to a database that is away for a moment. Raises DatabaseError when it stays away."""
     for pause in PAUSES:
         try:

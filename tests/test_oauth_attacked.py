@@ -5,6 +5,7 @@ import logging
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -19,8 +20,10 @@ from mrtr_web.models import PRIVATE_NETWORKS, Connection, Flow, Server, Session
 from tests.authserver import World
 from tests.desk import meanwhile
 from tests.person import Person
+from tests.processes import serving
 from tests.servers import Answer, Post, Scripted, raw_json, run, scripted, serve
 from tests.signing_in import answered, begin, calls, connected, leave, protected, sign_in, token_of, way
+from tests.test_oauth import everything
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -655,3 +658,82 @@ def test_a_failing_database_tells_no_secret(
         forms = [post.form for post in world.auth.posts if post.path == "/token"]
         used += [text for form in forms for name in ("code", "code_verifier") if (text := form.get(name))]
         assert used and not any(secret in caplog.text for secret in used if secret)
+
+
+def test_a_process_that_stops_waits_for_a_renewal_that_nobody_waits_for(
+    alice: User, server: Server, tmp_path: Path, settings: Any
+) -> None:
+    """O01: a leg is stopped while its token is renewed, then the process is: the refresh token is used up by then"""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+    alice.set_password("alice's password")
+    alice.save()
+    with protected(server) as world, serving(tmp_path) as one, Person(one.base) as person:
+        person.sign_in("alice")
+        connected(person)
+        before = bytes(Connection.objects.get().sealed)
+        person.get("/s/demo/tools/whoami/")
+        world.end_access()
+        world.knobs.refresh_delay = 3
+        world.auth.arrived.clear()
+        person.press("Start")
+        assert world.auth.arrived.wait(20)
+        person.press("Stop")
+        one.handle.terminate()
+        one.handle.wait(20)
+        end = time.monotonic() + 10
+        while world.refreshes < 1 and time.monotonic() < end:
+            time.sleep(0.1)
+        assert world.refreshes == 0 or bytes(Connection.objects.get().sealed) != before
+
+
+def test_what_a_process_logs_of_an_answer(alice: User, server: Server, tmp_path: Path, settings: Any) -> None:
+    """Also with an access log, at DEBUG."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+    alice.set_password("alice's password")
+    alice.save()
+    with protected(server) as world, serving(tmp_path, MRTR_LOG_LEVEL="DEBUG") as one, Person(one.base) as person:
+        person.sign_in("alice")
+        person.get("/s/demo/")
+        back = answered(way(leave(person)))
+        person.get(back)
+        begin(person)
+        over()
+        begin(person)
+        held = tokens.tokens_of(Connection.objects.get())
+        assert held is not None and world.refreshes == 1
+        told = one.log.read_text()
+        exchange = next(post.form for post in world.auth.posts if post.path == "/token")
+        secrets = [exchange["code"], exchange["code_verifier"], held.access, held.refresh, held.client.secret]
+        for secret in [*secrets, parse_qs(urlsplit(back).query)["state"][0]]:
+            assert secret and secret not in told
+
+
+def test_an_answer_that_could_not_be_kept_at_once_is_kept(
+    person: Person, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, tried = tokens.keep, []
+
+    def locked_once(*args: Any) -> None:
+        tried.append(args)
+        if len(tried) == 1:
+            raise OperationalError("database is locked")
+        kept(*args)
+
+    monkeypatch.setattr(tokens, "keep", locked_once)
+    with protected(server):
+        person.get("/s/demo/")
+        assert sign_in(person).path == "/s/demo/"
+        assert Connection.objects.count() == 1
+
+
+def test_a_malicious_answer_does_not_reach_the_page(person: Person, server: Server) -> None:
+    """Whatever a challenge says is shown nowhere as text, and stored nowhere in clear."""
+    odd = "zq<b>javascript:alert(1)"
+    with protected(server, open_listings=True, challenge=f'Bearer scope="{odd}"') as world:
+        page = begin(person)
+        assert "zq" not in page.response.text and page.state == "unsent"
+        page = leave(person)
+        assert parse_qs(urlsplit(way(page)).query)["scope"][0].startswith(odd)
+        assert "<b>" not in page.response.text
+        assert "zq" not in everything()
+        assert world.auth.posts != []
