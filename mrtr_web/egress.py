@@ -120,7 +120,7 @@ class _Dialler(httpcore2.AnyIOBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
         if port >= 1 << 16:
-            raise Unreached("refused")
+            raise Unreached("unsendable")
         deadline = anyio.current_time() + (10.0 if timeout is None else timeout)
         addresses = await _resolve(host, port, deadline)
         if not all(self.may_dial(address, self.private) for address in addresses):
