@@ -19,8 +19,8 @@ class ServerForm(CredentialForm):
     url = forms.URLField(
         label=_("Address"),
         help_text=_(
-            "Of its MCP endpoint. With another host or port, its credential and people's own tokens are dropped and "
-            "must be given again."
+            "Of its MCP endpoint. With another one, people's own tokens are dropped; with another host or port, its "
+            "credential, too. They must be given again."
         ),
         max_length=500,
         assume_scheme="https",
