@@ -75,8 +75,9 @@ def start(
     ledger.SessionOver.
     """
     private = tuple(server.private_networks)
+    own = credentials.headers(server, visitor.user)
     connection.close()  # servers that hang must not keep others from theirs
-    asked = challenge or async_to_sync(_challenge)(server)
+    asked = challenge or async_to_sync(_challenge)(server, own)
     found = async_to_sync(authserver.find)(server.url, asked, private)
     client = _client(server, found, callback)
     pkce, state = PKCEParameters.generate(), secrets.token_urlsafe(32)
@@ -149,16 +150,20 @@ def _forget_registration(server: Server, leaving: Leaving, error: str) -> None:
         Registration.objects.filter(server=server, issuer_digest=_digest(leaving.issuer)).delete()
 
 
-async def _challenge(server: Server) -> Challenge:
-    """What the server asks of somebody who sends no token; nothing in particular where it lets them in."""
-    try:
-        await relay.discover(relay.Endpoint(server.url, {}, tuple(server.private_networks)), PROBE)
-    except relay.Unsent as refused:
-        if refused.challenge is not None:
+async def _challenge(server: Server, own: Mapping[str, str] | None) -> Challenge:
+    """What the server asks of the person as they are: more than they have, or else what it asks of anybody.
+
+    Nothing in particular where it lets everybody in.
+    """
+    for headers in (own, {}) if own else ({},):
+        try:
+            await relay.discover(relay.Endpoint(server.url, headers, tuple(server.private_networks)), PROBE)
+        except relay.Unsent as refused:
+            if refused.challenge is None:
+                raise Trouble("unreachable") from None
             return refused.challenge
-        raise Trouble("unreachable") from None
-    except relay.RelayError:
-        pass  # the well-known places are left
+        except relay.RelayError:
+            pass  # the well-known places are left
     return Challenge()
 
 

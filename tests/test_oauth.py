@@ -101,6 +101,16 @@ def test_more_rights_are_asked_for_on_top_of_those_that_are_there(person: Person
         assert world.faults == []
 
 
+def test_a_server_that_wants_more_for_its_listing_gets_it(person: Person, server: Server) -> None:
+    """AZ-11"""
+    with protected(server, challenged_scope="admin") as world:
+        assert "with the rights that you have given this app" in connected(person).text
+        url = way(leave(person))
+        assert asked(url)["scope"] == "admin use"
+        assert "Who am I?" in person.get(answered(url)).text
+        assert world.faults == []
+
+
 def test_a_server_that_is_never_content_is_offered_three_sign_ins(person: Person, server: Server) -> None:
     """AZ-11"""
     with protected(server, open_listings=True, token={"access_token": "never-issued"}) as world:
