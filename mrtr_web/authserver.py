@@ -36,6 +36,8 @@ METHODS = ("client_secret_basic", "client_secret_post", "none")
 GRANTS = ["authorization_code", "refresh_token"]
 UNKNOWN_CLIENT = frozenset({"invalid_client", "unauthorized_client"})
 REFUSALS = UNKNOWN_CLIENT | {"invalid_grant", "access_denied"}
+CODES = {"blocked": "insecure", "too_big": "odd", "encoding": "odd"}
+"""Of what goes wrong on the way; all else may be better in a few minutes."""
 CLIENT_NAME = "mrtr_web"
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -203,7 +205,7 @@ async def _send(http: httpx2.AsyncClient, method: str, url: str, **options: Any)
         async with asyncio.timeout(SECONDS):
             return await http.request(method, url, **options)
     except egress.EgressError as error:
-        raise Trouble("insecure" if error.code == "blocked" else "unreachable") from None
+        raise Trouble(CODES.get(error.code, "unreachable")) from None
     except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError):
         raise Trouble("unreachable") from None
 

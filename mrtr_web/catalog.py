@@ -96,7 +96,7 @@ def may_connect(server: Server, trouble: str) -> bool:
 
 def may_sign_in(server: Server, user: int) -> bool:
     """Whether signing in once more is worth offering: not where it has been of no use several times (AZ-11)."""
-    row = tokens.of(server, user)
+    row = tokens.of(server, user) if server.asks_each else None
     return row is None or row.sign_ins < MOST_SIGN_INS
 
 

@@ -44,10 +44,11 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Where a person goes to sign in. `host` is shown to them."""
+    """Where a person goes to sign in. `host` is shown to them, and codes of what they should look at in it."""
 
     url: str
     host: str
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +227,7 @@ def _way(url: str, own_hosts: Collection[str]) -> Way:
     link = links.judge(url, own_hosts)
     if link.refused:
         raise Trouble("insecure" if link.refused == "insecure" else "odd")
-    return Way(link.url, link.host)
+    return Way(link.url, link.host, link.warnings)
 
 
 def _remember(visitor: Visitor, server: Server, state: str, leaving: Leaving) -> None:

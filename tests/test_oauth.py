@@ -101,6 +101,14 @@ def test_more_rights_are_asked_for_on_top_of_those_that_are_there(person: Person
         assert world.faults == []
 
 
+def test_a_look_alike_host_is_warned_of(person: Person, server: Server) -> None:
+    with protected(server, metadata={"authorization_endpoint": "https://xn--pple-43d.com/authorize"}):
+        person.get("/s/demo/")
+        page = leave(person)
+        assert "xn--pple-43d.com" in way(page)
+        assert "notice--warn" in page.response.text
+
+
 def test_a_server_that_wants_more_for_its_listing_gets_it(person: Person, server: Server) -> None:
     """AZ-11"""
     with protected(server, challenged_scope="admin") as world:
@@ -228,7 +236,7 @@ def test_a_sign_in_ends_with_the_session(person: Person, server: Server) -> None
         ({"token": {"expires_in": -5}}, "in a way that cannot be used"),
         ({"token_answered": "garbage"}, "in a way that cannot be used"),
         ({"token_answered": "list"}, "in a way that cannot be used"),
-        ({"token_answered": "huge"}, "could not be reached"),
+        ({"token_answered": "huge"}, "in a way that cannot be used"),
         ({"token_answered": "redirect"}, "in a way that cannot be used"),
     ],
 )
@@ -256,7 +264,7 @@ def test_an_issuer_that_is_not_announced(person: Person, server: Server, knobs: 
         ({"prm_answered": "garbage"}, "does not say where people sign in"),
         ({"prm_answered": "list"}, "does not say where people sign in"),
         ({"prm_answered": "redirect"}, "does not say where people sign in"),
-        ({"prm_answered": "huge"}, "could not be reached"),
+        ({"prm_answered": "huge"}, "in a way that cannot be used"),
         ({"prm": {"resource": "https://other.example/mcp"}}, "describes itself as another one"),
         ({"prm": {"authorization_servers": []}}, "does not say where people sign in"),
         (
