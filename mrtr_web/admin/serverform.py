@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from mrtr_web import catalog, entries, keyring
 from mrtr_web.admin.credentialform import CredentialForm
 from mrtr_web.admin.fields import LinesField, NamesField, RootsField
-from mrtr_web.models import CAPABILITIES, PRIVATE_NETWORKS, Server
+from mrtr_web.models import CAPABILITIES, PRIVATE_NETWORKS, Server, asks_by_form
 from mrtr_web.schema.text import clean_text, one_line
 
 
@@ -47,6 +47,7 @@ class ServerForm(CredentialForm):
             "names of folders (roots). The last two are deprecated by the specification."
         ),
         choices=[(name, name) for name in CAPABILITIES],
+        initial=asks_by_form,
         widget=forms.CheckboxSelectMultiple,
         required=False,
     )
