@@ -180,8 +180,6 @@ async def renew(tokens: Tokens, private: Sequence[str]) -> Tokens:
 
 async def revoke(tokens: Tokens, private: Sequence[str]) -> bool:
     """Tell the authorization server that the tokens are not used any more (RFC 7009). Whether it has heard."""
-    if not tokens.revocation_endpoint:
-        return False
     kept = (("refresh_token", tokens.refresh), ("access_token", tokens.access))
     try:
         async with _client(private) as http:
@@ -229,10 +227,11 @@ async def _protected(
 
 def _is_about(document: ProtectedResourceMetadata, url: str) -> bool:
     """Whether it describes the MCP server at `url`, or all of its host or folder, as many do (RFC 9728 section 3.3)."""
-    about, server = urlsplit(str(document.resource)), urlsplit(resource_url_from_server_url(url))
-    if about.fragment or about.query not in ("", server.query):
+    about, server = str(document.resource), resource_url_from_server_url(url)
+    parts = urlsplit(about)
+    if parts.fragment or parts.query not in ("", urlsplit(server).query):
         return False
-    return check_resource_allowed(resource_url_from_server_url(url), str(document.resource))
+    return check_resource_allowed(server, about)
 
 
 def _places(build: Callable[[str | None, str], list[str]], named: str | None, url: str) -> list[str]:
@@ -258,7 +257,7 @@ async def _metadata(http: httpx2.AsyncClient, url: str, issuer: str) -> OAuthMet
     raise Trouble("no_metadata")
 
 
-async def _token(endpoint: str, client: Client, asked: Mapping[str, str], private: Sequence[str]) -> "_Token":
+async def _token(endpoint: str, client: Client, asked: Mapping[str, str], private: Sequence[str]) -> _Token:
     async with _client(private) as http:
         answer = await _post(http, endpoint, client, asked)
     if answer.status_code >= 500 or answer.status_code == 429:
@@ -282,7 +281,7 @@ def _refusal(answer: httpx2.Response) -> str:
     return error if isinstance(error, str) and error in REFUSALS else ""
 
 
-def _is_usable(token: "_Token") -> bool:
+def _is_usable(token: _Token) -> bool:
     try:
         headerlines.read("bearer", token.access_token)
     except headerlines.Malformed:

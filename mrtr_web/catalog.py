@@ -13,7 +13,6 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from mrtr_web import entries, ledger, listings, operations, relay, tokens
-from mrtr_web.access import MOST_SIGN_INS
 from mrtr_web.asking import Answers, Question, ask
 from mrtr_web.models import Flow, Listing, Server
 
@@ -92,12 +91,6 @@ def newest_schema(row: Flow) -> Object | None:
 def may_connect(server: Server, trouble: str) -> bool:
     """Whether this trouble is one that the person can end by connecting."""
     return server.asks_each and trouble in CONNECTS
-
-
-def may_sign_in(server: Server, user: int) -> bool:
-    """Whether signing in once more is worth offering: not where it has been of no use several times (AZ-11)."""
-    row = tokens.of(server, user) if server.asks_each else None
-    return row is None or row.sign_ins < MOST_SIGN_INS
 
 
 def forget_own(server: Server, user: int) -> None:

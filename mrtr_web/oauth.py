@@ -96,9 +96,9 @@ def start(
         flow=flow,
         leg=leg,
     )
-    way = _way(authserver.address(found, leaving, state, pkce.code_challenge), own_hosts)
+    leads_to = way(authserver.address(found, leaving, state, pkce.code_challenge), own_hosts)
     _remember(visitor, server, state, leaving)
-    return way
+    return leads_to
 
 
 def finish(visitor: Visitor, params: Mapping[str, str]) -> Back:
@@ -222,8 +222,11 @@ def _registered(row: Registration) -> Client | None:
         return None
 
 
-def _way(url: str, own_hosts: Collection[str]) -> Way:
-    """The link, if it is one that may be offered (UR-7): never to this app's own host, for cookies ignore ports."""
+def way(url: str, own_hosts: Collection[str] = ()) -> Way:
+    """The link, if it is one that may be offered (UR-7): never to this app's own host, for cookies ignore ports.
+
+    Raises Trouble.
+    """
     link = links.judge(url, own_hosts)
     if link.refused:
         raise Trouble("insecure" if link.refused == "insecure" else "odd")

@@ -1,6 +1,5 @@
 """Asks a server what it is and what it offers, and says in words how that went: for admins, when they save or test."""
 
-import asyncio
 from dataclasses import dataclass
 
 from asgiref.sync import async_to_sync
@@ -10,14 +9,11 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from mrtr_web import authserver, catalog, credentials, links, relay, tokens
+from mrtr_web import authserver, catalog, credentials, oauth, relay, tokens
 from mrtr_web.access import Challenge
 from mrtr_web.authserver import Trouble
 from mrtr_web.models import Server
 from mrtr_web.schema.text import clean_text, one_line
-
-SECONDS = 15.0
-"""An admin waits for what an authorization server says of itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +75,14 @@ def _sign_in_host(server: Server, challenge: Challenge) -> str:
     """Where people are sent to. Raises Trouble where they could not sign in there."""
     connection.close()
     try:
-        found = async_to_sync(_found)(server, challenge)
+        found = async_to_sync(authserver.find)(server.url, challenge, tuple(server.private_networks))
         client = credentials.client(server)
-    except TimeoutError:
-        raise Trouble("unreachable") from None
     except credentials.Unavailable:
         raise Trouble("unregistered") from None
     by_document = settings.CONFIG.client_metadata_url and found.metadata.client_id_metadata_document_supported
     if client is None and not by_document and found.metadata.registration_endpoint is None:
         raise Trouble("unregistered")
-    link = links.judge(str(found.metadata.authorization_endpoint), ())
-    if link.refused:
-        raise Trouble("insecure" if link.refused == "insecure" else "odd")
-    return link.host
-
-
-async def _found(server: Server, challenge: Challenge) -> authserver.Found:
-    async with asyncio.timeout(SECONDS):
-        return await authserver.find(server.url, challenge, tuple(server.private_networks))
+    return oauth.way(str(found.metadata.authorization_endpoint)).host
 
 
 def _words(template: str, **context: object) -> str:

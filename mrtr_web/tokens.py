@@ -16,12 +16,14 @@ from django.utils import timezone
 from pydantic import ValidationError
 
 from mrtr_web import headerlines, keyring, ledger
-from mrtr_web.access import Tokens
+from mrtr_web.access import MOST_SIGN_INS, Tokens
 from mrtr_web.flow import Act
 from mrtr_web.models import Connection, Registration, Server
 
 CLAIM = timedelta(seconds=30)
 """How long a claim lasts whose process is gone: longer than the exchange may take."""
+FREE = Q(claimed_until=None) | Q(claimed_until__lt=Now())
+"""Of a token that nobody is renewing."""
 EARLY = (0.1, 0.3)
 """The share of its life that is left when a token is renewed: by chance, so that not all people's are at once."""
 MOST_FORCED = 2
@@ -95,6 +97,11 @@ def keep(server: Server, user: int, tokens: Tokens) -> None:
     _keep(server, user, tokens.model_dump_json(), tokens)
 
 
+def may_sign_in(row: Connection | None) -> bool:
+    """Whether signing in once more is worth offering: not where it has been of no use several times (AZ-11)."""
+    return row is None or row.sign_ins < MOST_SIGN_INS
+
+
 def note_let_in(server: Server, user: int) -> None:
     """The server has answered this person: their sign-in, or the renewal of their token, was of use."""
     counted = Q(sign_ins__gt=0) | Q(forced__gt=0)
@@ -134,9 +141,8 @@ def claim(server: int, user: int, refused: str | None) -> Claimed | Busy | None:
         return None
     if refused and row.forced >= MOST_FORCED:
         return None
-    free = Q(claimed_until=None) | Q(claimed_until__lt=Now())
     this = uuid.uuid4()
-    mine = Connection.objects.filter(free, pk=row.pk, sealed=row.sealed)
+    mine = Connection.objects.filter(FREE, pk=row.pk, sealed=row.sealed)
     if not mine.update(claimed_until=Now() + CLAIM, claimed_by=this, forced=row.forced + bool(refused)):
         return Busy(serves=not refused and serves(row))
     return Claimed(row, tokens, bytes(row.sealed), this, tuple(found.private_networks))

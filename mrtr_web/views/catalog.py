@@ -82,7 +82,7 @@ def _connection(found: Server, user: int) -> dict[str, Any]:
     """How this person is let in, where each needs something of their own."""
     row = tokens.of(found, user) if found.asks_each else None
     connects = catalog.may_connect(found, found.trouble)
-    may_sign_in = catalog.may_sign_in(found, user)
+    may_sign_in = tokens.may_sign_in(row)
     return {"connection": row, "connected": is_connected(row), "connects": connects, "may_sign_in": may_sign_in}
 
 

@@ -4,16 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db.models import Model, Q
-from django.db.models.functions import Now
+from django.db.models import Model
 
 from mrtr_web import keyring, tokens
 from mrtr_web.models import Connection, KeptMessages, Registration, Server
 
 Sealed = tuple[Model, str, tuple[str | int, ...], str]
 """A row, its sealed column, what that is bound to, and what to call it."""
-_FREE = Q(claimed_until=None) | Q(claimed_until__lt=Now())
-"""Of a token that nobody is renewing: who is would find it changed, and lose what the renewal brings."""
 
 
 class Command(BaseCommand):
@@ -67,8 +64,8 @@ def _reseal(row: Model, column: str, binding: tuple[str | int, ...]) -> bool | N
     if new is None:
         return None
     same = type(row)._default_manager.filter(pk=row.pk, **{column: old})
-    if isinstance(row, Connection):
-        return bool(same.filter(_FREE).update(**{column: new})) or (False if same.exists() else None)
+    if isinstance(row, Connection):  # who renews it would find it changed, and lose what the renewal brings
+        return bool(same.filter(tokens.FREE).update(**{column: new})) or (False if same.exists() else None)
     return bool(same.update(**{column: new})) or None
 
 
