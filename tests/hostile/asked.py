@@ -69,12 +69,12 @@ def _scripts(place: str) -> dict[str, Any]:
     """A form with every payload in every place that has text."""
     found: dict[str, Any] = {}
     for number, payload in enumerate(corpus.payloads(place)):
-        kind: dict[str, Any] = [
+        kinds: list[dict[str, Any]] = [
             {"type": "string", "default": payload},
             {"type": "string", "enum": [payload, "b"], "enumNames": [payload, payload]},
             {"type": "array", "items": {"anyOf": [{"const": payload, "title": payload}, {"const": "c", "title": "c"}]}},
-        ][number % 3]
-        found[payload] = kind | {"title": payload, "description": payload}
+        ]
+        found[payload] = kinds[number % 3] | {"title": payload, "description": payload}
     return found
 
 

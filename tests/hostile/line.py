@@ -107,7 +107,7 @@ def acting(step: Step | Act) -> Act:
     """A plain answer as something to do."""
 
     async def act(post: Post, line: Line) -> None:
-        found = step(post, line) if step.__code__.co_argcount == 2 else step(post)  # type: ignore[call-arg, attr-defined]
+        found = step(post, line) if step.__code__.co_argcount == 2 else step(post)  # type: ignore[call-arg]
         await (line.answer(found) if isinstance(found, Answer) else found)
 
     return act
@@ -133,7 +133,7 @@ class Hostile:
         self.posts.append(post)
         behaviour = self.behaviours[post.path.split("/")[1]]
         method = post.json["method"] if post.json else ""
-        listed = ({} if method == "tools/call" else LISTED | behaviour.listed).get(method)
+        listed = ({} if method == "tools/call" else LISTED | dict(behaviour.listed)).get(method)
         if callable(listed):
             return await acting(listed)(post, line)
         if listed is not None:

@@ -32,7 +32,7 @@ def _titled(place: str) -> list[Any]:
             "title": each,
             "description": each,
             "annotations": {"title": each, "readOnlyHint": each},
-            "icons": [{"src": "javascript:alert(1)", "mimeType": each}, {"src": "https://evil.example/i.svg"}],
+            "icons": [{"src": "javascript:alert(1)", "mimeType": each}, {"src": "http://127.0.0.1:{canary}/i.svg"}],
             "inputSchema": fields(**{each: {"type": "string", "title": each, "description": each, "default": each}}),
         }
         for each in corpus.payloads(place)
