@@ -6,11 +6,10 @@ from tests.desk import LISTED, done
 from tests.hostile import corpus
 from tests.hostile.asked import REFERENCES, REGEX_BOMB, fields, nested
 from tests.hostile.line import CANARY, Behaviour
-from tests.hostile.transport import big_in_chunks, streaming
+from tests.hostile.transport import big_in_chunks
 from tests.servers import Post, result
 
 TOOL = LISTED["tools/list"]["tools"][0]
-OUT_OF_REACH = "took too long"
 
 
 def looks(
@@ -109,12 +108,6 @@ ALL = [
     ),
     looks("scripts_in_a_listing", "hostile-mark", _titled("listed")),
     looks("listing_of_60_mib", "too large", big_in_chunks, outcome="too_big", mib=200, seconds=30),
-    looks(
-        "listing_that_drips",
-        OUT_OF_REACH,
-        streaming(b" ", head={"content-type": "application/json"}, pause=0.05),
-        outcome="timeout",
-    ),
     looks(
         "headers_to_be_mirrored",
         "nothing at the moment",
