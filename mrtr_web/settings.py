@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from mrtr_web import config
+from mrtr_web.policies import EVERYWHERE
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEV_ENV = BASE_DIR / "var" / "dev.env"
@@ -45,8 +46,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "django.middleware.security.SecurityMiddleware",
     "mrtr_web.middleware.PagePolicy",
+    "django.middleware.security.SecurityMiddleware",
     "mrtr_web.sessions.SessionGate",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -94,15 +95,20 @@ CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_AGE = None
 CSRF_FAILURE_VIEW = "mrtr_web.views.account.stale_form"
 KEY_COOKIE_NAME = f"{COOKIE_PREFIX}mrtr_key"
+LANGUAGE_COOKIE_NAME = f"{COOKIE_PREFIX}mrtr_language"
 LANGUAGE_COOKIE_SECURE = SECURE_COOKIES
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+MESSAGE_STORAGE = "mrtr_web.notices.Notices"
+MESSAGE_COOKIE_NAME = f"{COOKIE_PREFIX}mrtr_notices"
 
 SECURE_HSTS_SECONDS = 0 if CONFIG.loopback_http else 365 * 24 * 3600
 SECURE_HSTS_INCLUDE_SUBDOMAINS = not CONFIG.loopback_http
 SECURE_HSTS_PRELOAD = not CONFIG.loopback_http
 SECURE_SSL_REDIRECT = not CONFIG.loopback_http
-SECURE_REFERRER_POLICY = "same-origin"  # no-referrer would make browsers send "Origin: null", which CSRF refuses
-SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
-X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = EVERYWHERE["Referrer-Policy"]
+SECURE_CROSS_ORIGIN_OPENER_POLICY = EVERYWHERE["Cross-Origin-Opener-Policy"]
+X_FRAME_OPTIONS = EVERYWHERE["X-Frame-Options"]
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = CONFIG.max_request_bytes
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]

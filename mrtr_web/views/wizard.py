@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from mrtr_web import catalog, operations, records, results, steps, tokens, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
+from mrtr_web.policies import CONTENT_POLICY
 from mrtr_web.views.web import Request, SignedIn, digest, lost_post, own_host, signed_in, uuid_in
 from mrtr_web.wizard import Record
 
@@ -196,7 +197,7 @@ def content(request: SignedIn, flow_id: uuid.UUID, number: int) -> HttpResponse:
     data, mime, inline = found
     response = HttpResponse(data, content_type=mime)
     response["Content-Disposition"] = "inline" if inline else f'attachment; filename="result-{number}"'
-    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response["Content-Security-Policy"] = CONTENT_POLICY
     return response
 
 
