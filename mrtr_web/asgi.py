@@ -1,4 +1,5 @@
-"""The ASGI application: sockets, headers, body cap, UTF-8, static files, Django; its lifespan owns hub, runner, sweeper."""
+"""The ASGI application: sockets, headers, body cap, UTF-8, static files, Django; its lifespan owns hub, runner and
+sweeper."""
 
 import asyncio
 import contextlib
@@ -16,6 +17,10 @@ from django.utils.http import parse_header_parameters
 from servestatic import ServeStaticASGI
 
 django_application = get_asgi_application()
+
+from mrtr_web.checks import refuse_unsound
+
+refuse_unsound()
 
 from mrtr_web import consumers, egress, ledger, renewal
 from mrtr_web import urls as urls  # loaded before the first requests, which come at once

@@ -5,7 +5,7 @@ import os
 os.environ.update(
     {
         "SECRET_KEY": "only-for-tests-0123456789-abcdefghijklmnopqrstuvwxyz-0123456789",
-        "ALLOWED_HOSTS": "127.0.0.1,localhost,testserver",
+        "ALLOWED_HOSTS": "127.0.0.1,localhost",
         "MRTR_LOOPBACK_HTTP": "true",
         "MRTR_CREDENTIAL_KEYS": "only-for-tests-abcdefghijklmnopqrstuvwxyz-0123456789",
         "MRTR_HEARTBEAT": "0.5",
