@@ -33,7 +33,9 @@ check: $(VENV)/.test
 	$(BIN)/ruff check .
 	SECRET_KEY=$(shell printf "only-for-types-%.0s" 1 2 3 4) $(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit -q -c pyproject.toml -r mrtr_web manage.py .ci
 	sh .ci/django_checks.sh
+	$(BIN)/python .ci/audit.py requirements/run.txt requirements/test.txt
 
 format: $(VENV)/.test
 	$(BIN)/ruff format .
