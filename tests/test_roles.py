@@ -29,7 +29,7 @@ OF_A_SERVER: dict[str, dict[str, Any]] = {
     "disconnect": {},
 }
 OF_A_FLOW: dict[str, dict[str, Any]] = {
-    **{name: {} for name in ("flow", "timeline", "check", "answer", "stop", "again")},
+    **{name: {} for name in ("flow", "timeline", "check", "answer", "stop", "forget", "again")},
     "content": {"number": 1},
 }
 OF_A_REVIEWER: dict[str, str] = {
@@ -39,8 +39,8 @@ OF_A_REVIEWER: dict[str, str] = {
 OF_THE_DESK = ("review", "review_servers", "audit", "audit_csv", "findings_list", "numbers")
 OF_NOBODY = {"home", "login", "logout", "profile", "session", "flows", "rules", "connections", "oauth_callback"}
 """The same for everybody who is signed in, about themselves alone."""
-OF_THE_WORLD = {"client_metadata"}
-"""For other servers to read."""
+OF_THE_WORLD = {"client_metadata", "logo"}
+"""For whoever asks."""
 
 
 def test_every_route_is_in_this_table() -> None:
