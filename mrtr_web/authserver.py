@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import httpx2
+from django.conf import settings
 from mcp.client.auth.utils import (
     build_oauth_authorization_server_metadata_discovery_urls,
     build_protected_resource_metadata_discovery_urls,
@@ -39,7 +40,6 @@ UNKNOWN_CLIENT = frozenset({"invalid_client", "unauthorized_client"})
 REFUSALS = UNKNOWN_CLIENT | {"invalid_grant", "access_denied"}
 CODES = {"blocked": "insecure", "too_big": "odd", "encoding": "odd"}
 """Of what goes wrong on the way; all else may be better in a few minutes."""
-CLIENT_NAME = "mrtr_web"
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -98,7 +98,7 @@ async def register(found: Found, redirects: Sequence[str], private: Sequence[str
         raise Trouble("unregistered")
     method = method_for(found)
     wanted = {
-        "client_name": CLIENT_NAME,
+        "client_name": settings.CONFIG.site_name,
         "redirect_uris": list(redirects),
         "grant_types": GRANTS,
         "response_types": ["code"],

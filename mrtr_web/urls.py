@@ -7,7 +7,19 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.generic import RedirectView
 
-from mrtr_web.views import account, catalog, connections, health, records, review, signing_in, start, suggest, wizard
+from mrtr_web.views import (
+    account,
+    catalog,
+    connections,
+    health,
+    records,
+    review,
+    signing_in,
+    site,
+    start,
+    suggest,
+    wizard,
+)
 
 
 class AnyConverter(StringConverter):
@@ -43,6 +55,7 @@ urlpatterns = [
     path("flows/<uuid:flow_id>/check/", wizard.check, name="check"),
     path("flows/<uuid:flow_id>/answer/", wizard.answer, name="answer"),
     path("flows/<uuid:flow_id>/stop/", wizard.stop, name="stop"),
+    path("flows/<uuid:flow_id>/forget/", wizard.forget, name="forget"),
     path("flows/<uuid:flow_id>/again/", wizard.again, name="again"),
     path("flows/<uuid:flow_id>/content/<int:number>/", wizard.content, name="content"),
     path("review/", review.queue, name="review"),
@@ -64,6 +77,7 @@ urlpatterns = [
     path("admin/login/", RedirectView.as_view(pattern_name="login", query_string=True)),
     path("admin/", admin.site.urls),
     path("favicon.ico", RedirectView.as_view(url=static("img/icon.svg"))),
+    path("site/logo", site.logo, name="logo"),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
 ]

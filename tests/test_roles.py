@@ -30,7 +30,7 @@ OF_A_SERVER: dict[str, dict[str, Any]] = {
     "leave": {"ident": uuid.UUID(int=1)},
 }
 OF_A_FLOW: dict[str, dict[str, Any]] = {
-    **{name: {} for name in ("flow", "timeline", "check", "answer", "stop", "again")},
+    **{name: {} for name in ("flow", "timeline", "check", "answer", "stop", "forget", "again")},
     "content": {"number": 1},
 }
 OF_A_REVIEWER: dict[str, str] = {
@@ -51,8 +51,8 @@ OF_NOBODY = {
     "oauth_refused",
 }
 """The same for everybody who is signed in, about themselves alone."""
-OF_THE_WORLD = {"client_metadata"}
-"""For other servers to read."""
+OF_THE_WORLD = {"client_metadata", "logo"}
+"""For whoever asks."""
 
 
 def test_every_route_is_in_this_table() -> None:

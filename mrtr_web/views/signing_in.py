@@ -104,7 +104,7 @@ def document(request: Request) -> HttpResponse:
     hosts = [host for host in settings.ALLOWED_HOSTS if not host.startswith((".", "*"))]
     told = {
         "client_id": address,
-        "client_name": authserver.CLIENT_NAME,
+        "client_name": settings.CONFIG.site_name,
         "redirect_uris": [f"https://{host}{reverse('oauth_callback')}" for host in hosts],
         "grant_types": authserver.GRANTS,
         "response_types": ["code"],
