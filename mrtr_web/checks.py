@@ -142,7 +142,7 @@ def _processes() -> Iterator[checks.CheckMessage]:
         "0",
         "1",
     )
-    if several and settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    if several and str(settings.DATABASES["default"]["ENGINE"]).endswith("sqlite3"):
         hint = "SQLite is for one process: set DATABASE_URL to a PostgreSQL database."
         yield checks.Warning("Several processes share an SQLite database.", hint=hint, id="mrtr_web.W001")
 
