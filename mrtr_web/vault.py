@@ -170,5 +170,5 @@ def open_words(blob: bytes, keys: Keys, binding: Binding) -> str:
     """Open a text that was sealed for the flow's pages. Raises Unreadable."""
     try:
         return sealing.open_sealed(blob, secret=keys.secret, peppers=keys.peppers, aad=binding.words_aad()).decode()
-    except sealing.Sealed:
+    except (sealing.Sealed, ValueError):
         raise Unreadable from None
