@@ -20,7 +20,7 @@ django_application = get_asgi_application()
 from mrtr_web import consumers, egress, ledger, renewal
 from mrtr_web import urls as urls  # loaded before the first requests, which come at once
 from mrtr_web.live import hub
-from mrtr_web.logs import guard_server_logs
+from mrtr_web.logs import guard_hooks, guard_server_logs
 from mrtr_web.middleware import PAGE_HEADERS
 from mrtr_web.runner import runner
 from mrtr_web.sessions import SessionStore
@@ -33,6 +33,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 guard_server_logs()
+guard_hooks()
 SWEEP_EVERY = 60.0
 TOO_LARGE = "What you sent is too large. Go back, shorten it and send it again."
 

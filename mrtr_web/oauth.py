@@ -42,7 +42,7 @@ class Refused(Exception):
         self.code, self.server, self.flow = code, server, flow
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Way:
     """Where a person goes to sign in. `host` is shown to them, and codes of what they should look at in it."""
 
