@@ -11,7 +11,6 @@ from hypothesis.strategies import DataObject
 
 from mrtr_web import (
     addresses,
-    asgi,
     clientlines,
     egress,
     entries,
@@ -333,6 +332,8 @@ _LINES = (
 @target
 def posts_of_browsers(data: DataObject) -> None:
     """Bodies as nobody's browser makes them."""
+    from mrtr_web import asgi  # not sooner: it fixes where static files are
+
     kind = data.draw(st.sampled_from(_TYPES) | some.texts)
     if kind.startswith("multipart"):
         body = b"\r\n".join(data.draw(st.lists(st.sampled_from(_LINES) | st.binary(max_size=5), max_size=12)))

@@ -237,8 +237,6 @@ def signed_in(process: Process, user: User) -> Iterator[Person]:
 
 
 def test_nothing_is_left_of_what_failed(server: Server, alice: User, tmp_path: Path) -> None:
-    credentials.give(server, "bearer", BEARER)
-    server.save()
     rita = reviewer_of("rita", server, may=("switch_server", "end_sessions"))
     root = User.objects.create_superuser("root", password=f"{PASSWORD}-of-root")
     admitted(alice, server)
@@ -250,8 +248,12 @@ def test_nothing_is_left_of_what_failed(server: Server, alice: User, tmp_path: P
         serving(tmp_path, REDIS_URL=line.url, TMPDIR=str(temporary), **ENVIRON) as process,
         signed_in(process, alice) as person,
     ):
+        server.refresh_from_db()
+        credentials.give(server, "bearer", BEARER)
+        server.save()
         spy = Spy(line.url)
         cookies = [value for value in person.client.cookies.values() if len(value) > 20]
+        person.get("/s/demo/")  # asks what there is
         for step in FAILING.values():
             steps.now = step
             start(person, ARGUMENT)
