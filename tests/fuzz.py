@@ -41,7 +41,7 @@ def main() -> int:
         seed += 1
     for name, tally in tallies.items():
         print(
-            f"{name:24} {tally.examples:9,} examples, longest call {tally.longest:.3f} s {'FELL' if tally.fault else ''}"
+            f"{name:24}{tally.examples:9,} examples, longest call {tally.longest:.3f} s {'FELL' if tally.fault else ''}"
         )
     return 1 if any(tally.fault for tally in tallies.values()) else 0
 

@@ -1,4 +1,4 @@
-"""Targets: bytes and texts that are read, sealed, opened, judged: over the wire, from files, from headers, from links."""
+"""Targets: bytes and texts that are read, sealed, opened, judged: over the wire, from files, headers, links."""
 
 import asyncio
 import json
@@ -27,7 +27,6 @@ from mrtr_web import (
     sealing,
     sessions,
     vault,
-    wire,
 )
 from mrtr_web.models import Server
 from mrtr_web.schema import read
@@ -85,10 +84,10 @@ def records(data: DataObject) -> None:
 
 
 _PIECES = (
-    "https://", "http://", "javascript:", "HTTPS:", "//", "/", "\\", "@", ":", "443", "0", "99999", "[", "]", "::1", "%", ".",
-    "localhost", "127.0.0.1", "0x7f.1", "017700000001", "2130706433", "a.example", "xn--", "xn--pypal-4ve.example",
-    "\u0430pple.example", "\u3002", "\uff0e", "\u00df", "\u200d", "\u202e", "\u2100", "\u00ad", " ", "\t", "\n", "?", "#", "x=1",
-    "user:pw", "..", "-", "_", "a" * 64,
+    "https://", "http://", "javascript:", "HTTPS:", "//", "/", "\\", "@", ":", "443", "0", "99999", "[", "]",
+    "::1", "%", ".", "localhost", "127.0.0.1", "0x7f.1", "017700000001", "2130706433", "a.example", "xn--",
+    "xn--pypal-4ve.example", "\u0430pple.example", "\u3002", "\uff0e", "\u00df", "\u200d", "\u202e", "\u2100",
+    "\u00ad", " ", "\t", "\n", "?", "#", "x=1", "user:pw", "..", "-", "_", "a" * 64,
 )  # fmt: skip
 
 
@@ -190,7 +189,7 @@ def answers_of_servers(data: DataObject) -> None:
     headers = [(b"content-type", kind.encode()), (b"www-authenticate", _on_a_line(header))]
     headers.append((b"retry-after", _on_a_line(data.draw(some.texts | st.just("Wed, 99 Xyz 99999 00:00:00 GMT")))))
     status = data.draw(st.sampled_from((200, 200, 200, 202, 400, 401, 403, 429, 500, 307)))
-    told = wire.Wire("r1", lambda progress: None, is_listing=data.draw(st.booleans()))
+    told = screen.Wire("r1", lambda progress: None, is_listing=data.draw(st.booleans()))
     asking = screen.Screen(egress.Policy(max_bytes=10_000), told)
     asking.inner = _Canned(httpx2.Response(status, headers=headers, content=body))
     request = httpx2.Request("POST", "http://127.0.0.1/", content=b"{}")
@@ -272,7 +271,7 @@ def files_of_admins(data: DataObject) -> None:
             assert "canary" not in str(refused)
     try:
         clientlines.read(f"client_id: a\n{data.draw(some.texts)}{secret}")
-    except clientlines.Malformed as refused:
+    except headerlines.Malformed as refused:
         assert "canary" not in str(refused)
     for line in tries(roots.lines, data.draw(some.texts)) or []:
         tries(roots.fault, line)
@@ -303,13 +302,13 @@ def listings(data: DataObject) -> None:
             assert tries(operations.find, server, kind, operation.name, operation.copy) is not None
             tries(operations.unmirrored, operation, data.draw(some.objects))
     for entry in entries.named(server, "tools"):
-        tries(lambda entry=entry: entry.address)
+        tries(entries.Entry.address.fget, entry)  # type: ignore[attr-defined]
     params = data.draw(some.values)
     try:
         sampling.faults(params)
     except sampling.Unusable:
         return
-    tries(sampling.wanted, params)
+    tries(sampling.wanted, params)  # type: ignore[arg-type]
 
 
 _FORM = "application/x-www-form-urlencoded"
@@ -323,9 +322,10 @@ _TYPES = (
     "",
 )
 _LINES = (
-    b"--b", b"--b--", b'Content-Disposition: form-data; name="s0-f0"', b'Content-Disposition: form-data; name="s0-f0-file"; filename="a\x00/../b"',
-    b"Content-Disposition: form-data; name*=utf-8''s0; filename*=x'y'%ff", b"Content-Transfer-Encoding: base64", b"Content-Type: text/plain; charset=utf-16",
-    b"", b"", b"aGk=", b"\xff\xfe", b"x",
+    b"--b", b"--b--", b'Content-Disposition: form-data; name="s0-f0"',
+    b'Content-Disposition: form-data; name="s0-f0-file"; filename="a\x00/../b"',
+    b"Content-Disposition: form-data; name*=utf-8''s0; filename*=x'y'%ff", b"Content-Transfer-Encoding: base64",
+    b"Content-Type: text/plain; charset=utf-16", b"", b"", b"aGk=", b"\xff\xfe", b"x",
 )  # fmt: skip
 
 

@@ -55,7 +55,7 @@ MAY: Mapping[Callable[..., Any], tuple[type[Exception], ...]] = {
     mcpjson.read: (mcpjson.Unreadable,),
     mcpjson.entry: (mcpjson.Unsupported, mcpjson.Malformed),
     headerlines.read: (headerlines.Malformed,),
-    clientlines.read: (clientlines.Malformed,),
+    clientlines.read: (headerlines.Malformed,),
     web.posted: (SuspiciousOperation, BadRequest, MultiPartParserError),  # Django makes a 400 of each
 }
 """What each function may raise; one that is not here may raise nothing."""

@@ -163,7 +163,7 @@ def flat_schemas(draw: Draw) -> Any:
 
 # Rounds
 
-CAPABILITIES = (
+CAPABILITIES: tuple[dict[str, Any], ...] = (
     {},
     {"elicitation": {}},
     {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}},

@@ -4,22 +4,23 @@
 """
 
 import secrets as randomness
+from typing import Any
 
 import pytest
 
 from mrtr_web import sealing, vault
 from mrtr_web.schema import prefill
 from mrtr_web.schema.read import read_input
-from tests import fuzz_bytes, fuzz_forms
+from tests import fuzz_bytes as fuzz_bytes  # they make the targets
+from tests import fuzz_forms as fuzz_forms
 from tests.fuzz_core import TARGETS, run
 
-assert fuzz_bytes and fuzz_forms  # they make the targets
 SEED = 20261202
 
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_nothing_falls_over(name: str) -> None:
-    tally = run(name, examples=60, seconds=1.2, seed=SEED)
+    tally = run(name, examples=60, seconds=1.0, seed=SEED)
     assert tally.fault == "", f"seed {SEED}\n{tally.fault}"
     assert tally.examples >= 5
 
@@ -33,7 +34,7 @@ def test_words_that_are_no_text_do_not_open() -> None:
 
 
 @pytest.mark.parametrize("value", [{"": {}}, {"": {"a": "1"}}, {"": {"": {"a": "~3"}}}])
-def test_a_link_takes_a_member_without_a_name_for_itself_and_not_for_the_whole(value: prefill.Json) -> None:
+def test_a_link_takes_a_member_without_a_name_for_itself_and_not_for_the_whole(value: Any) -> None:
     root = read_input({"type": "object", "properties": {"": {"type": "object", "additionalProperties": {}}}}).root
     link = prefill.pairs(root, value)
     assert prefill.values(root, {}, link) == (value, [])

@@ -1,8 +1,8 @@
 """Links that fill in a form: from a value to the pairs of a query string, and from such pairs to a value.
 
 A key is a path through the form, such as address.city; in names, "~0" stands for a tilde, "~1" for a dot, "~2" for a
-colon, and "~3" for an empty name. A key that ends in a colon holds JSON; a colon alone stands for the whole. Secrets and files are neither put
-into a link nor taken from one.
+colon; "~3" is an empty name. A key that ends in a colon holds JSON; a colon alone stands for the whole. Secrets and
+files are neither put into a link nor taken from one.
 """
 
 from collections.abc import Iterable, Sequence
