@@ -34,7 +34,7 @@ from tests.servers import Answer, Post, error, events, html, raw_json, result
 from tests.test_canaries import everything, tables
 from tests.visitors import cookies_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(240)]
 MARK = "c4n4ry"
 """In everything that must be nowhere."""
 ARGUMENT, ANSWER, SECRET, STATE = (f"{MARK}-{name}" for name in ("argument", "answer", "s3cret", "state"))
@@ -154,12 +154,12 @@ def odd_posts(base: str, person: Person) -> list[int]:
     with httpx2.Client(trust_env=False, timeout=20, cookies=cookies) as client:
         for path, headers, content in posts:
             found.append(client.post(base + path, headers=headers, content=content).status_code)
-        for path in (
+        paths = (
             f"{TOOL}?topic={QUERY}&x={QUERY}",
             f"/oauth/callback/?code={MARK}&state={MARK}&iss={MARK}&error={MARK}",
             f"/nowhere/?q={QUERY}",
-        ):
-            found.append(client.get(base + path).status_code)
+        )
+        found += [client.get(base + path).status_code for path in paths]
         for name in ("Cookie", "Sec-WebSocket-Key", "Sec-WebSocket-Protocol"):
             upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", name: MARK}
             with contextlib.suppress(httpx2.HTTPError):
