@@ -25,7 +25,7 @@ refuse_unsound()
 from mrtr_web import consumers, egress, ledger, renewal
 from mrtr_web import urls as urls  # loaded before the first requests, which come at once
 from mrtr_web.live import hub
-from mrtr_web.logs import guard_server_logs
+from mrtr_web.logs import guard_hooks, guard_server_logs
 from mrtr_web.policies import EVERYWHERE, STATIC_CACHE
 from mrtr_web.runner import runner
 from mrtr_web.sessions import SessionStore
@@ -38,6 +38,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 guard_server_logs()
+guard_hooks()
 SWEEP_EVERY = 60.0
 STRICT_TRANSPORT = f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains; preload"
 TOO_LARGE = "What you sent is too large. Go back, shorten it and send it again."

@@ -131,8 +131,21 @@ CHANNEL_LAYERS = config.channel_layers(CONFIG.redis_url.get_secret_value())
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
+    "filters": {
+        "without_text": {"()": "mrtr_web.logs.WithoutText"},
+        "without_query": {"()": "mrtr_web.logs.WithoutQuery"},
+    },
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "loggers": {"django.request": {"level": "ERROR"}},  # a refused form is no news for an operator
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["without_text"]},
+    },
+    "loggers": {
+        # Of its own Django mails failed requests, with all that was posted; at DEBUG it writes SQL and what is drawn.
+        "django": {"handlers": [], "level": "INFO"},
+        "django.request": {"level": "ERROR"},  # a refused form is no news for an operator
+        "django.security.csrf": {"filters": ["without_query"]},  # it quotes where a post says that it comes from
+        "django.server": {"handlers": [], "level": "ERROR"},
+        **dict.fromkeys(("asyncio", "channels", "channels_redis", "psycopg", "redis"), {"level": "INFO"}),
+    },
     "root": {"handlers": ["stderr"], "level": CONFIG.log_level},
 }
