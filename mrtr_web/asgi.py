@@ -17,7 +17,7 @@ from servestatic import ServeStaticASGI
 
 django_application = get_asgi_application()
 
-from mrtr_web import consumers, egress, ledger, renewal
+from mrtr_web import allowances, consumers, egress, guard, ledger, renewal
 from mrtr_web import urls as urls  # loaded before the first requests, which come at once
 from mrtr_web.live import hub
 from mrtr_web.logs import guard_server_logs
@@ -34,7 +34,6 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 log = logging.getLogger(__name__)
 guard_server_logs()
 SWEEP_EVERY = 60.0
-TOO_LARGE = "What you sent is too large. Go back, shorten it and send it again."
 
 
 class TooLarge(Exception):
@@ -56,7 +55,7 @@ class BodyCap:
         try:
             body = await self._body(receive)
         except TooLarge:
-            return await _refuse(send, 413, "text/plain", TOO_LARGE)
+            return await _refuse(send, 413, "text/html", render_to_string("413.html", {"most": self.limit}))
         if body is None:
             return None
         pending = [{"type": "http.request", "body": body, "more_body": False}]
@@ -133,9 +132,9 @@ async def _lifespan(receive: Receive, send: Send) -> None:
 
 
 async def _sweep() -> None:
-    """Once a minute: end sessions that ran out, and give up on legs whose lease ran out."""
+    """Once a minute: end sessions that ran out, give up on legs whose lease ran out, forget free allowances."""
     while True:
-        for work in (SessionStore.clear_expired, ledger.expire_leases):
+        for work in (SessionStore.clear_expired, ledger.expire_leases, allowances.forget_free, guard.forget_old):
             try:
                 await threaded(work)
             except Exception as error:  # a lost database must not end the sweeper
