@@ -42,15 +42,14 @@ def spend(user: int, action: str, server: int | None = None) -> None:
     """Take one of what this person may do. Raises TooMany."""
     limit = _limit(action)
     shares = [(None, limit), *([(server, limit.half())] if server is not None else [])]
-    taken = []
+    longest = 0.0
     for which, share in shares:
         row, now = _held(user, action, which)
         due, wait = rates.take(share, (row.due - now).total_seconds(), 0)
-        if wait:
-            raise TooMany("pace", wait)
-        taken.append((row.pk, now + timedelta(seconds=due)))
-    for pk, until in taken:
-        Allowance.objects.filter(pk=pk).update(due=until)
+        Allowance.objects.filter(pk=row.pk).update(due=now + timedelta(seconds=due))
+        longest = max(longest, wait)
+    if longest:
+        raise TooMany("pace", longest)
 
 
 def _limit(action: str) -> Limit:
