@@ -13,6 +13,7 @@ from axes.handlers.database import AxesDatabaseHandler
 from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.db import connection
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
@@ -25,6 +26,17 @@ slots = threading.BoundedSemaphore(AT_ONCE)
 """Passwords that this process looks at at once; so many can pass one look at the failures, at most."""
 NOBODY = "?"
 """Begins what stands for a name that nobody has: it may be a password, typed in the wrong place."""
+
+
+def has_turn() -> bool:
+    """Whether a password may be looked at now, after PATIENCE at most; whoever may gives the slot back.
+
+    Who waits holds no connection to the database: a pool has only a few.
+    """
+    if slots.acquire(blocking=False):
+        return True
+    connection.close()
+    return slots.acquire(timeout=PATIENCE)
 
 
 def name(request: HttpRequest, credentials: dict[str, Any] | None = None) -> str:

@@ -11,6 +11,7 @@ import pytest
 from axes.models import AccessAttempt
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 from django.urls import get_resolver, reverse
 from django.utils import timezone
@@ -18,6 +19,8 @@ from pytest_django import Settings
 
 from mrtr_web import guard, kept, tokens
 from mrtr_web.models import Flow, KeptMessages, SealedRecord, Server, Session
+from mrtr_web.vault import Record
+from mrtr_web.verdicts import asked_in
 from tests.desk import TOOL, asks, calls, desk, done, start
 from tests.person import Person
 from tests.reviewers import flow_of, looking
@@ -125,7 +128,12 @@ def test_a_password_check_takes_as_long_whoever_it_is(alice: User, bob: User, se
 
 def test_many_at_once_get_no_more_attempts(alice: User) -> None:
     statuses: list[int] = []
-    at_once(20, lambda _: statuses.append(attempt("alice")))
+
+    def one(_: int) -> None:
+        statuses.append(attempt("alice"))
+        connection.close()
+
+    at_once(20, one)
     assert statuses.count(200) <= 4 + guard.AT_ONCE - 1
     assert AccessAttempt.objects.get().failures_since_start <= 5 + guard.AT_ONCE - 1
 
@@ -265,7 +273,11 @@ def test_tokens_that_were_copied_between_servers_do_not_open(person: Person, ser
 def test_what_is_kept_of_one_flow_for_reviewers_does_not_open_at_another(alice: User, server: Server) -> None:
     Server.objects.update(keep_messages=True)
     one, two = (flow_of(alice, Server.objects.get()) for _ in range(2))
-    words = kept.seal(one, 1, {"k": {"method": "elicitation/create", "params": {"message": "words-canary"}}})
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    asked = {"k": {"method": "elicitation/create", "params": {"message": "words-canary", "requestedSchema": schema}}}
+    record = Record(method="tools/call", params={}, capabilities={"elicitation": {"form": {}}}, requests=asked)
+    words = kept.seal(one, 1, asked_in(record))
+    assert words is not None
     root = looking(User.objects.create_superuser("root"))
     for row, told in ((one, True), (two, False)):
         KeptMessages.objects.create(flow=row, round=1, sealed=words)

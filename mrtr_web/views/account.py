@@ -27,7 +27,7 @@ class Login(LoginView):
 
     def post(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         """Few passwords are looked at at once: each takes 100 MB for half a second."""
-        if not guard.slots.acquire(timeout=guard.PATIENCE):
+        if not guard.has_turn():
             typed = {"username": request.POST.get("username", "")}
             return self._later(self.get_form_class()(request, initial=typed), guard.PATIENCE)
         try:
