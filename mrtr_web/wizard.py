@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from mrtr_web import allowances, catalog, kept, ledger, live, operations, pages, relay, secrecy, steps, vault
 from mrtr_web.access import Refusals
-from mrtr_web.flow import Event, State, next_params
+from mrtr_web.flow import ENDS, Event, State, next_params
 from mrtr_web.models import Flow, Leg, Person, SealedRecord, Session
 from mrtr_web.runner import Again, Job, Outcome, runner
 from mrtr_web.sessions import Visitor
@@ -223,6 +223,12 @@ def stop(visitor: Visitor, flow_id: uuid.UUID) -> bool:
         if stopped:
             _drop_content(flow_id, visitor)
     return stopped
+
+
+def forget(visitor: Visitor, flow_id: uuid.UUID) -> bool:
+    """Delete what is kept of an ended flow: input, result, raw messages. False where nothing is, or it is not over."""
+    kept_here = SealedRecord.objects.filter(pk=flow_id, flow__user=visitor.user, flow__state__in=ENDS)
+    return kept_here.delete()[0] > 0
 
 
 def _drop_content(flow_id: uuid.UUID, visitor: Visitor) -> None:

@@ -179,6 +179,16 @@ def stop(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
 
 @posted
 @signed_in
+def forget(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
+    """Remove the input and the result of a request that is over, now instead of at the end of the session."""
+    _row(request, flow_id)
+    if wizard.forget(request.visitor, flow_id):
+        messages.success(request, _("Removed. That the request was made stays on record, without its content."))
+    return redirect("flows")
+
+
+@posted
+@signed_in
 def again(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """Send the same leg again, after it was not sent or is unknown, or call again for a state-only round."""
     _row(request, flow_id)
@@ -228,7 +238,8 @@ def _context(row: Flow, record: Record | None) -> Context:
         "flow": row,
         "server": row.server,
         "label": operation.title if operation is not None and operation.title else row.name,
-        "kind": {method: kind for kind, method in operations.METHODS.items()}[row.method],
+        "start": operations.start_again(row),
+        "held": record is not None,
         "repeatable": operation is not None and operation.repeatable,
         "asked_so_far": row.round,
         "raw_messages": [(m.sent, json.dumps(m.body, indent=2, ensure_ascii=False)) for m in record.messages]
