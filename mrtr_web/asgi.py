@@ -22,7 +22,7 @@ from mrtr_web.checks import refuse_unsound
 
 refuse_unsound()
 
-from mrtr_web import consumers, egress, ledger, renewal
+from mrtr_web import allowances, consumers, egress, guard, ledger, renewal
 from mrtr_web import urls as urls  # loaded before the first requests, which come at once
 from mrtr_web.live import hub
 from mrtr_web.logs import guard_hooks, guard_server_logs
@@ -41,7 +41,6 @@ guard_server_logs()
 guard_hooks()
 SWEEP_EVERY = 60.0
 STRICT_TRANSPORT = f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains; preload"
-TOO_LARGE = "What you sent is too large. Go back, shorten it and send it again."
 
 
 class TooLarge(Exception):
@@ -63,7 +62,7 @@ class BodyCap:
         try:
             body = await self._body(receive)
         except TooLarge:
-            return await _refuse(send, 413, "text/plain", TOO_LARGE)
+            return await _refuse(send, 413, "text/html", render_to_string("413.html", {"most": self.limit}))
         if body is None:
             return None
         pending = [{"type": "http.request", "body": body, "more_body": False}]
@@ -139,9 +138,9 @@ async def _lifespan(receive: Receive, send: Send) -> None:
 
 
 async def _sweep() -> None:
-    """Once a minute: end sessions that ran out, and give up on legs whose lease ran out."""
+    """Once a minute: end sessions that ran out, give up on legs whose lease ran out, forget free allowances."""
     while True:
-        for work in (SessionStore.clear_expired, ledger.expire_leases):
+        for work in (SessionStore.clear_expired, ledger.expire_leases, allowances.forget_free, guard.forget_old):
             try:
                 await threaded(work)
             except Exception as error:  # a lost database must not end the sweeper

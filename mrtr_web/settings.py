@@ -2,6 +2,7 @@
 
 import os
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 from mrtr_web import config
@@ -36,6 +37,7 @@ ASGI_APPLICATION = "mrtr_web.asgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [
+    "axes",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -75,6 +77,20 @@ TEMPLATES = [
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AXES_HANDLER = "mrtr_web.guard.Handler"
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"], "ip_address"]
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # what is said of the time to wait stays true
+AXES_USERNAME_CALLABLE = "mrtr_web.guard.name"
+AXES_CLIENT_IP_CALLABLE = "mrtr_web.guard.address"
+AXES_CLIENT_STR_CALLABLE = "mrtr_web.guard.logged"
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+SILENCED_SYSTEM_CHECKS = ["axes.W002"]  # its middleware would replace our sign-in page
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
@@ -146,6 +162,7 @@ LOGGING = {
         "django.security.csrf": {"filters": ["without_query"]},  # it quotes where a post says that it comes from
         "django.server": {"handlers": [], "level": "ERROR"},
         **dict.fromkeys(("asyncio", "channels", "channels_redis", "psycopg", "redis"), {"level": "INFO"}),
+        "axes": {"level": "WARNING"},
     },
     "root": {"handlers": ["stderr"], "level": CONFIG.log_level},
 }

@@ -14,6 +14,10 @@ os.environ.update(
         "MRTR_SILENCE_TIMEOUT": "20",
         "MRTR_TOTAL_TIMEOUT": "60",
         "MRTR_DRAIN_TIMEOUT": "5",
+        # Tests do in a second what takes people an hour.
+        "MRTR_LEGS_PER_MINUTE": "60000",
+        "MRTR_RUNNING_LEGS": "1000",
+        "MRTR_OPEN_FLOWS": "1000",
         "PGAPPNAME": "pytest",
     }
 )

@@ -8,6 +8,7 @@ import logging
 import sys
 from urllib.parse import urlsplit
 
+from django.core.exceptions import TooManyFieldsSent, TooManyFilesSent
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -32,6 +33,12 @@ def broken(request: HttpRequest) -> HttpResponse:
         response = HttpResponse(render_to_string("500.html"), status=500)
     response._has_been_logged = True  # type: ignore[attr-defined]  # Django would log the message, too
     return response
+
+
+def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """handler400. What was posted is not looked at: reading it may be what failed."""
+    too_many = isinstance(exception, TooManyFieldsSent | TooManyFilesSent)
+    return HttpResponse(render_to_string("too_many_fields.html" if too_many else "400.html"), status=400)
 
 
 def _away(request: HttpRequest) -> HttpResponse:
