@@ -52,7 +52,7 @@ def address(request: HttpRequest) -> str:
     try:
         found = ipaddress.ip_address(request.META.get("REMOTE_ADDR", ""))
     except ValueError:  # a socket file
-        return "0.0.0.0"
+        return "127.0.0.1"
     if isinstance(found, ipaddress.IPv4Address):
         return str(found)
     if found.ipv4_mapped:
