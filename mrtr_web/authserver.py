@@ -6,6 +6,7 @@ hostile: names are compared letter by letter, and nothing of it gets into an exc
 
 import asyncio
 import base64
+import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import httpx2
+from django.conf import settings
 from mcp.client.auth.utils import (
     build_oauth_authorization_server_metadata_discovery_urls,
     build_protected_resource_metadata_discovery_urls,
@@ -38,7 +40,6 @@ UNKNOWN_CLIENT = frozenset({"invalid_client", "unauthorized_client"})
 REFUSALS = UNKNOWN_CLIENT | {"invalid_grant", "access_denied"}
 CODES = {"blocked": "insecure", "too_big": "odd", "encoding": "odd"}
 """Of what goes wrong on the way; all else may be better in a few minutes."""
-CLIENT_NAME = "mrtr_web"
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -97,7 +98,7 @@ async def register(found: Found, redirects: Sequence[str], private: Sequence[str
         raise Trouble("unregistered")
     method = method_for(found)
     wanted = {
-        "client_name": CLIENT_NAME,
+        "client_name": settings.CONFIG.site_name,
         "redirect_uris": list(redirects),
         "grant_types": GRANTS,
         "response_types": ["code"],
@@ -124,15 +125,16 @@ def method_for(found: Found, has_secret: bool = True) -> str:
     return next((method for method in usable if method in offered), usable[0])
 
 
-def address(found: Found, leaving: Leaving, state: str, challenge: str) -> str:
+def address(leaving: Leaving, state: str) -> str:
     """Where the person goes to sign in."""
-    endpoint = urlsplit(str(found.metadata.authorization_endpoint))
+    endpoint = urlsplit(leaving.authorization_endpoint)
+    challenge = hashlib.sha256(leaving.verifier.encode()).digest()
     asked = {
         "response_type": "code",
         "client_id": leaving.client.client_id,
         "redirect_uri": leaving.redirect,
         "state": state,
-        "code_challenge": challenge,
+        "code_challenge": base64.urlsafe_b64encode(challenge).decode().rstrip("="),
         "code_challenge_method": "S256",
         "resource": leaving.resource,
     }

@@ -12,6 +12,11 @@ Names = Annotated[tuple[str, ...], NoDecode]
 """A comma separated list."""
 
 
+PICTURES = {".svg": "image/svg+xml", ".png": "image/png", ".webp": "image/webp"}
+MAX_LOGO = 200_000
+"""Bytes."""
+
+
 class BadSetting(Exception):
     """A setting has a value that cannot be used; the message names the variable, never a secret's value."""
 
@@ -30,6 +35,8 @@ class Config(BaseSettings):
     redis_url: SecretStr = Field(SecretStr(""), validation_alias=AliasChoices("REDIS_URL"))
     client_metadata_url: str = ""
     loopback_http: bool = False
+    site_name: str = Field("mrtr_web", min_length=1, max_length=60)
+    site_logo: Path | None = None
     time_zone: str = "UTC"
     log_level: str = "INFO"
 
@@ -40,6 +47,9 @@ class Config(BaseSettings):
     total_timeout: float = Field(1800, gt=0)
     drain_timeout: float = Field(30, ge=0)
     legs_per_server: int = Field(64, gt=0)
+    legs_per_minute: int = Field(60, gt=0)
+    running_legs: int = Field(8, gt=0)
+    open_flows: int = Field(20, gt=0)
     session_idle: float = Field(4 * 3600, gt=0)
     session_absolute: float = Field(12 * 3600, gt=0)
     max_response_bytes: int = Field(16 * 1024 * 1024, gt=0)
@@ -86,6 +96,13 @@ class Config(BaseSettings):
             raise ValueError("must be https://host/path, without query, fragment or user")
         return value
 
+    @field_validator("site_logo")
+    @classmethod
+    def picture(cls, value: Path | None) -> Path | None:
+        if value is not None and (value.suffix not in PICTURES or not 0 < _size(value) <= MAX_LOGO):
+            raise ValueError(f"must be a file of {MAX_LOGO // 1000} kB at most that ends in {', '.join(PICTURES)}")
+        return value
+
     @field_validator("redis_url")
     @classmethod
     def address_of_redis(cls, value: SecretStr) -> SecretStr:
@@ -100,6 +117,14 @@ class Config(BaseSettings):
         if value < 2 * info.data.get("heartbeat", 0):
             raise ValueError("must be at least twice the heartbeat")
         return value
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file; 0 where there is none that can be read."""
+    try:
+        return len(path.read_bytes())
+    except OSError:
+        return 0
 
 
 def load() -> Config:

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from mcp.shared.inbound import x_mcp_header_map
 
 from mrtr_web import addresses, entries
 from mrtr_web.entries import Entry, text
-from mrtr_web.models import Server
+from mrtr_web.models import Flow, Server
 from mrtr_web.schema.check import Problem
 
 METHODS = {"tools": "tools/call", "prompts": "prompts/get", "resources": "resources/read"}
@@ -110,6 +111,17 @@ def of_flow(server: Server, method: str, name: str) -> Operation | None:
     if method == "resources/read" and not name:
         return resource(server, "")
     return _find(server, KINDS[method], name)
+
+
+def address(server: Server, method: str, name: str) -> str:
+    """Of the page that starts it."""
+    return Entry(server, KINDS[method], name, 1, {}).address
+
+
+def start_again(row: Flow) -> str:
+    """The address of the page that starts the same once more, with what this flow was started with."""
+    start = address(row.server, row.method, row.name)
+    return f"{start}{'&' if '?' in start else '?'}{urlencode({'again': row.pk})}"
 
 
 def has_twins(server: Server, method: str, name: str) -> bool:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from django.db.models import Max
 
 from mrtr_web import catalog, listings, operations
-from mrtr_web.entries import Entry
 from mrtr_web.models import Flow, Server
 
 MOST = 8
@@ -36,7 +35,7 @@ def _recent(server: Server, method: str, name: str) -> Recent:
     operation = operations.of_flow(server, method, name) if name else None
     title = operation.title if operation else name
     gone = name != "" and _is_known(server, kind) and operations.find(server, kind, name) is None
-    return Recent(server, title, Entry(server, kind, name, 1, {}).address, gone)
+    return Recent(server, title, operations.address(server, method, name), gone)
 
 
 def _is_known(server: Server, kind: str) -> bool:

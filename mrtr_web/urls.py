@@ -7,7 +7,19 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.generic import RedirectView
 
-from mrtr_web.views import account, catalog, connections, health, records, review, start, suggest, wizard
+from mrtr_web.views import (
+    account,
+    catalog,
+    connections,
+    health,
+    records,
+    review,
+    signing_in,
+    site,
+    start,
+    suggest,
+    wizard,
+)
 
 
 class AnyConverter(StringConverter):
@@ -33,14 +45,17 @@ urlpatterns = [
     path("connections/", connections.mine, name="connections"),
     path("connections/<slug:slug>/", connections.one, name="connection"),
     path("connections/<slug:slug>/disconnect/", connections.disconnect, name="disconnect"),
-    path("oauth/callback/", connections.callback, name="oauth_callback"),
-    path("oauth/client-metadata.json", connections.document, name="client_metadata"),
+    path("connections/<slug:slug>/sign-in/<uuid:ident>/", signing_in.leave, name="leave"),
+    path("oauth/callback/", signing_in.callback, name="oauth_callback"),
+    path("oauth/refused/", signing_in.refused, name="oauth_refused"),
+    path("oauth/client-metadata.json", signing_in.document, name="client_metadata"),
     path("flows/", wizard.mine, name="flows"),
     path("flows/<uuid:flow_id>/", wizard.flow, name="flow"),
     path("flows/<uuid:flow_id>/timeline/", wizard.timeline, name="timeline"),
     path("flows/<uuid:flow_id>/check/", wizard.check, name="check"),
     path("flows/<uuid:flow_id>/answer/", wizard.answer, name="answer"),
     path("flows/<uuid:flow_id>/stop/", wizard.stop, name="stop"),
+    path("flows/<uuid:flow_id>/forget/", wizard.forget, name="forget"),
     path("flows/<uuid:flow_id>/again/", wizard.again, name="again"),
     path("flows/<uuid:flow_id>/content/<int:number>/", wizard.content, name="content"),
     path("review/", review.queue, name="review"),
@@ -60,10 +75,13 @@ urlpatterns = [
     path("review/<uuid:flow_id>/release/", review.release, name="release"),
     path("review/<uuid:flow_id>/end-sessions/", review.end_sessions, name="end_sessions"),
     path("admin/login/", RedirectView.as_view(pattern_name="login", query_string=True)),
+    path("admin/password_change/", account.change_password),
     path("admin/", admin.site.urls),
     path("favicon.ico", RedirectView.as_view(url=static("img/icon.svg"))),
+    path("site/logo", site.logo, name="logo"),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
 ]
 
+handler400 = "mrtr_web.views.trouble.unreadable"
 handler500 = "mrtr_web.views.trouble.broken"

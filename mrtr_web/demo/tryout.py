@@ -5,16 +5,19 @@ import os
 import secrets
 import signal
 import socket
-import subprocess
+import subprocess  # starts this app's own programs, without a shell  # nosec B404
 import sys
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 
+from mrtr_web.demo.people import PEOPLE
+
 BASE = Path(__file__).resolve().parents[2]
 DEV_ENV = BASE / "var" / "dev.env"
 PYTHON = sys.executable
+TOKENS = " or ".join(PEOPLE)
 
 
 def main() -> int:
@@ -64,7 +67,7 @@ def _environ() -> dict[str, str]:
 
 
 def _manage(environ: dict[str, str], *words: str) -> None:
-    if subprocess.run([PYTHON, "manage.py", *words], cwd=BASE, env=environ).returncode:
+    if subprocess.run([PYTHON, "manage.py", *words], cwd=BASE, env=environ).returncode:  # nosec B603
         sys.exit(1)
 
 
@@ -73,7 +76,7 @@ def _serve(environ: dict[str, str], port: int, demo_port: int) -> int:
     app = [PYTHON, "-m", "uvicorn", "mrtr_web.asgi:application", "--port", str(port), "--lifespan", "on"]
     app += ["--http", "mrtr_web.connections:Connection", "--ws-max-size", "1024"]
     app += ["--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "5"]
-    running = [subprocess.Popen(command, cwd=BASE, env=environ) for command in (demo, app)]
+    running = [subprocess.Popen(command, cwd=BASE, env=environ) for command in (demo, app)]  # nosec B603
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell has it ignored
     try:
@@ -81,6 +84,7 @@ def _serve(environ: dict[str, str], port: int, demo_port: int) -> int:
         if _answers(f"{address}/healthz", running):
             print(f"\n  mrtr_web is running at {address}/")
             print(f"  sign in as user, reviewer or admin; password: {environ['MRTR_DEMO_PASSWORD']}")
+            print(f"  tokens of one's own that the demo server takes: {TOKENS} (README: Each person's own)")
             print("  Ctrl-C stops it\n", flush=True)
         while all(process.poll() is None for process in running):
             time.sleep(0.3)
@@ -97,7 +101,7 @@ def _answers(url: str, running: list[subprocess.Popen[bytes]], seconds: float = 
     end = time.monotonic() + seconds
     while time.monotonic() < end and all(process.poll() is None for process in running):
         try:
-            with urllib.request.urlopen(url, timeout=2):
+            with urllib.request.urlopen(url, timeout=2):  # our own http address  # nosec B310
                 return True
         except (urllib.error.URLError, OSError):
             time.sleep(0.2)

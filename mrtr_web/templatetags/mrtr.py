@@ -14,7 +14,7 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from mrtr_web import live, results, sessions, wizard, wording
+from mrtr_web import live, operations, results, sessions, wizard, wording
 from mrtr_web.models import Flow
 from mrtr_web.schema.text import clean_text, one_line
 
@@ -39,7 +39,7 @@ SHORT_NUMBER = 3
 register = template.Library()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Fact:
     """One entry of structured content: words, one or a list of them, or `data`, which has none."""
 
@@ -199,6 +199,21 @@ def session_left(context: template.Context) -> Mapping[str, Any] | None:
         "at": timezone.now() + timedelta(seconds=seconds),
         "near": seconds <= NEAR,
     }
+
+
+register.filter(operations.start_again)
+
+
+@register.simple_tag
+def site_name() -> str:
+    """What the team that hosts this calls it."""
+    return settings.CONFIG.site_name
+
+
+@register.simple_tag
+def has_logo() -> bool:
+    """Whether that team has a logo of its own."""
+    return settings.CONFIG.site_logo is not None
 
 
 @register.simple_tag

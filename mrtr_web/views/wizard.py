@@ -16,7 +16,8 @@ from django.views.decorators.http import require_safe
 from mrtr_web import catalog, operations, records, results, steps, tokens, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
-from mrtr_web.views.web import Request, SignedIn, digest, lost_post, own_host, signed_in, uuid_in
+from mrtr_web.policies import CONTENT_POLICY
+from mrtr_web.views.web import Request, SignedIn, digest, limited, lost_post, own_host, signed_in, uuid_in
 from mrtr_web.wizard import Record
 
 Context = dict[str, Any]
@@ -75,6 +76,10 @@ def mine(request: SignedIn) -> HttpResponse:
 @signed_in
 def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """The current page of a flow, whatever its state."""
+    return _page(request, flow_id)
+
+
+def _page(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     row = _row(request, flow_id)
     try:
         row, record = wizard.open_flow(request.visitor, flow_id)
@@ -135,6 +140,9 @@ def answer(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     except wizard.Barred as barred:
         _say_barred(request, barred)
         return _round_page(request, row, record, form, status=403)
+    except wizard.TooMany as too_many:
+        _say_too_many(request, too_many)
+        return limited(_round_page(request, row, record, form), too_many)
     except wizard.Stale:
         return _not_used(request, flow_id)
     return redirect("flow", flow_id)
@@ -157,6 +165,10 @@ def _say_barred(request: SignedIn, barred: wizard.Barred) -> None:
     messages.error(request, render_to_string("flows/_trouble.html", {"code": barred.why}).strip())
 
 
+def _say_too_many(request: SignedIn, too_many: wizard.TooMany) -> None:
+    messages.error(request, render_to_string("flows/_too_many.html", {"too_many": too_many}).strip())
+
+
 @posted
 @signed_in
 def stop(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
@@ -164,6 +176,16 @@ def stop(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     _row(request, flow_id)
     wizard.stop(request.visitor, flow_id)
     return redirect("flow", flow_id)
+
+
+@posted
+@signed_in
+def forget(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
+    """Remove the input and the result of a request that is over, now instead of at the end of the session."""
+    _row(request, flow_id)
+    if wizard.forget(request.visitor, flow_id):
+        messages.success(request, _("Removed. That the request was made stays on record, without its content."))
+    return redirect("flows")
 
 
 @posted
@@ -177,6 +199,9 @@ def again(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
             wizard.wait(wizard.send_again(request.visitor, flow_id, leg))
         except wizard.Barred as barred:
             _say_barred(request, barred)
+        except wizard.TooMany as too_many:
+            _say_too_many(request, too_many)
+            return limited(_page(request, flow_id), too_many)
         except (wizard.Stale, wizard.Unreadable):
             pass  # the current page says what is
     return redirect("flow", flow_id)
@@ -196,7 +221,7 @@ def content(request: SignedIn, flow_id: uuid.UUID, number: int) -> HttpResponse:
     data, mime, inline = found
     response = HttpResponse(data, content_type=mime)
     response["Content-Disposition"] = "inline" if inline else f'attachment; filename="result-{number}"'
-    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response["Content-Security-Policy"] = CONTENT_POLICY
     return response
 
 
@@ -214,7 +239,8 @@ def _context(row: Flow, record: Record | None) -> Context:
         "flow": row,
         "server": row.server,
         "label": operation.title if operation is not None and operation.title else row.name,
-        "kind": {method: kind for kind, method in operations.METHODS.items()}[row.method],
+        "start": operations.start_again(row),
+        "held": record is not None,
         "repeatable": operation is not None and operation.repeatable,
         "asked_so_far": row.round,
         "raw_messages": [(m.sent, json.dumps(m.body, indent=2, ensure_ascii=False)) for m in record.messages]
