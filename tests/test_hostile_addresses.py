@@ -216,6 +216,7 @@ def leaving(place: str) -> Leaving:
         redirect=CLIENT.redirects[0],
         resource="https://mcp.example/mcp",
         scope=None,
+        authorization_endpoint="https://as.example/authorize",
         token_endpoint=place,
         revocation_endpoint=place,
         client=CLIENT,

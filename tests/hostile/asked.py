@@ -4,6 +4,7 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
+from mrtr_web.policies import CONTENT_POLICY
 from tests.desk import LISTED, asks, done, required, tools
 from tests.hostile import corpus
 from tests.hostile.line import CANARY, Behaviour
@@ -131,7 +132,7 @@ def _fetched(person: Person) -> None:
         assert (answer.status_code, answer.headers["content-type"]) == (200, kind)
         assert answer.headers["content-disposition"].startswith(place)
         assert answer.headers["x-content-type-options"] == "nosniff"
-        assert answer.headers["content-security-policy"] == "default-src 'none'; sandbox"
+        assert answer.headers["content-security-policy"] == CONTENT_POLICY
         assert answer.headers["cache-control"] == "no-store" and "x-injected" not in answer.headers
     person.get(path)
 
