@@ -80,6 +80,7 @@ class Leaving(_Secret):
     redirect: str
     resource: str
     scope: str | None
+    authorization_endpoint: str
     token_endpoint: str
     revocation_endpoint: str
     client: Client
@@ -88,3 +89,5 @@ class Leaving(_Secret):
     flow: str = ""
     leg: str = ""
     """The leg to be sent again, if the person left in the middle of a flow."""
+    page: str = ""
+    """The path of the page of ours that they left from, if they are to come back to it: a tool's, without values."""

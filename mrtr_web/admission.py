@@ -9,17 +9,31 @@ from typing import TypeVar
 
 from django.db import DatabaseError
 
-from mrtr_web import credentials, renewal, tokens
+from mrtr_web import credentials, relay, renewal, tokens
 from mrtr_web.models import Server
 from mrtr_web.relay import Endpoint, Unsent
 from mrtr_web.threads import threaded
 
 T = TypeVar("T")
+LOOK = relay.Limits(connect=5, silence=10, total=10, max_bytes=1024 * 1024)
+"""Of one look at what a server says of itself, for which a person waits."""
 
 
 def endpoint(server: Server, user: int) -> Endpoint:
     """Where this person's legs to the server go, with its credential or theirs."""
     return Endpoint(server.url, credentials.headers(server, user), tuple(server.private_networks))
+
+
+async def takes(server: Server, token: str) -> bool | None:
+    """Whether the server lets in who shows this bearer token. None where it could not be asked."""
+    shown = Endpoint(server.url, {"Authorization": f"Bearer {token}"}, tuple(server.private_networks))
+    try:
+        await relay.discover(shown, LOOK)
+    except Unsent as refusal:
+        return False if refusal.reason == "unauthorized" else None
+    except relay.RelayError:
+        return None
+    return True
 
 
 async def prepare(server: int, user: int, refused: str | None = None) -> None:

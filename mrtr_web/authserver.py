@@ -6,6 +6,7 @@ hostile: names are compared letter by letter, and nothing of it gets into an exc
 
 import asyncio
 import base64
+import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -124,15 +125,16 @@ def method_for(found: Found, has_secret: bool = True) -> str:
     return next((method for method in usable if method in offered), usable[0])
 
 
-def address(found: Found, leaving: Leaving, state: str, challenge: str) -> str:
+def address(leaving: Leaving, state: str) -> str:
     """Where the person goes to sign in."""
-    endpoint = urlsplit(str(found.metadata.authorization_endpoint))
+    endpoint = urlsplit(leaving.authorization_endpoint)
+    challenge = hashlib.sha256(leaving.verifier.encode()).digest()
     asked = {
         "response_type": "code",
         "client_id": leaving.client.client_id,
         "redirect_uri": leaving.redirect,
         "state": state,
-        "code_challenge": challenge,
+        "code_challenge": base64.urlsafe_b64encode(challenge).decode().rstrip("="),
         "code_challenge_method": "S256",
         "resource": leaving.resource,
     }

@@ -112,14 +112,13 @@ def drop(server: Server) -> None:
 
 
 def drop_if_moved(server: Server) -> bool:
-    """Drop what was given for another origin than the server's URL has now: people's tokens, too.
+    """Drop what the server was given for another origin than its URL has now. Whether there was something.
 
-    Where each person has their own, that goes on at the new address. Whether there was something of the server's.
+    That each person has their own goes on at the new address.
     """
     moved = server.credential_kind != "none" and server.credential_origin != origin_of(server.url)
     if not moved:
         return False
-    tokens.drop_unusable(server)
     if not server.asks_each:
         drop(server)
         return True

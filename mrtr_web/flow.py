@@ -63,7 +63,13 @@ class Act(StrEnum):
     SERVER_OFF = "server_off"
     SESSIONS_ENDED = "sessions_ended"
     CONNECTED = "connected"
+    TOKEN_GIVEN = "token_given"
+    SIGN_IN_DENIED = "sign_in_denied"
+    """The person did not allow it at the sign-in server."""
+    SIGN_IN_FAILED = "sign_in_failed"
     DISCONNECTED = "disconnected"
+    CONNECTION_LOST = "connection_lost"
+    """A token was dropped that is of no use any more."""
 
 
 ENDS = frozenset({State.COMPLETED, State.FAILED, State.STOPPED, State.WITHDRAWN, State.EXPIRED})

@@ -41,7 +41,7 @@ class Connection(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"connection {self.pk}"
+        return str(_("%(person)s at %(server)s")) % {"person": self.user, "server": self.server}
 
 
 class Registration(models.Model):

@@ -1,34 +1,45 @@
 """Signing in at an MCP server's authorization server, in two halves: start() and finish(), in any two processes.
 
 Between them stands a SignIn row: found by the digest of `state`, bound to person, session and server, used once, and
-over after ten minutes. What has to be known again is sealed in it under the key ring.
+over after ten minutes. What has to be known again is sealed in it under the key ring. `state` itself is kept nowhere:
+it is made of the id of the sign-in and the key that the browser holds.
 """
 
+import asyncio
+import base64
 import hashlib
-import secrets
 import time
+import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from mcp.client.auth.oauth2 import PKCEParameters
 from mcp.client.auth.utils import should_use_client_metadata_url, union_scopes
 from pydantic import ValidationError
 
-from mrtr_web import authserver, catalog, credentials, keyring, ledger, links, relay, renewal, tokens
+from mrtr_web import admission, authserver, catalog, credentials, keyring, ledger, links, relay, renewal, tokens
 from mrtr_web.access import Challenge, Client, Leaving, Tokens
 from mrtr_web.authserver import Found, Trouble
-from mrtr_web.models import Registration, Server, Session, SignIn
+from mrtr_web.flow import Act
+from mrtr_web.models import Connection, Registration, Server, Session, SignIn
 from mrtr_web.sessions import Visitor
 
 LASTS = timedelta(minutes=10)
 MOST = 10
 """Sign-ins under way in one session; with another one the oldest ends."""
-PROBE = relay.Limits(connect=5, silence=10, total=10, max_bytes=1024 * 1024)
+MOST_RIGHTS = 20
+"""Of what is asked for, so many are shown."""
+
+
+Dropped = tuple[Connection, Tokens | None]
+"""A connection that is gone, and its tokens if there were any."""
 
 
 class Refused(Exception):
@@ -37,9 +48,10 @@ class Refused(Exception):
     unknown: no sign-in of this person in this session is waiting for it. late, changed, wrong_issuer, denied, failed.
     """
 
-    def __init__(self, code: str, server: Server | None = None, flow: str = "") -> None:
+    def __init__(self, code: str, server: Server | None = None, leaving: Leaving | None = None) -> None:
         super().__init__(code)
-        self.code, self.server, self.flow = code, server, flow
+        self.code, self.server = code, server
+        self.flow, self.page = (leaving.flow, leaving.page) if leaving else ("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +64,25 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
+class Departure:
+    """A sign-in under way. `rights` is what is asked for there, in the words of the two servers; it is hostile text."""
+
+    server: Server
+    way: Way
+    until: datetime
+    rights: tuple[str, ...]
+    flow: str
+    page: str
+
+
+@dataclass(frozen=True, slots=True)
 class Back:
-    """A person who is back, and the leg that they left for, if any."""
+    """A person who is back, and the leg or the page that they left for, if any."""
 
     server: Server
     flow: str
     leg: str
+    page: str
 
 
 def start(
@@ -69,10 +94,11 @@ def start(
     challenge: Challenge | None = None,
     flow: str = "",
     leg: str = "",
-) -> Way:
-    """The first half: everything up to the link that the person follows. Not inside a transaction.
+    page: str = "",
+) -> uuid.UUID:
+    """The first half: everything up to the link that the person follows. Returns the id by which departure() knows it.
 
-    `callback` is the address of ours that they come back to. Raises Trouble, keyring.NoKeys,
+    Not inside a transaction. `callback` is the address of ours that they come back to. Raises Trouble, keyring.NoKeys,
     ledger.SessionOver.
     """
     private = tuple(server.private_networks)
@@ -81,68 +107,108 @@ def start(
     asked = challenge or async_to_sync(_challenge)(server, own)
     found = async_to_sync(authserver.find)(server.url, asked, private)
     client = _client(server, found, callback)
-    pkce, state = PKCEParameters.generate(), secrets.token_urlsafe(32)
     leaving = Leaving(
         issuer=found.issuer,
         says_issuer=found.metadata.authorization_response_iss_parameter_supported is True,
-        verifier=pkce.code_verifier,
+        verifier=PKCEParameters.generate().code_verifier,
         redirect=callback,
         resource=found.resource,
         scope=_scope(server, visitor.user, found, asked),
+        authorization_endpoint=str(found.metadata.authorization_endpoint),
         token_endpoint=str(found.metadata.token_endpoint),
         revocation_endpoint=str(found.metadata.revocation_endpoint or ""),
         client=client,
         url=server.url,
         flow=flow,
         leg=leg,
+        page=page,
     )
-    leads_to = way(authserver.address(found, leaving, state, pkce.code_challenge), own_hosts)
+    new = uuid.uuid4()
+    state = _state(visitor, new)
+    way(authserver.address(leaving, state), own_hosts)
     _remember(visitor, server, state, leaving)
-    return leads_to
+    return new
+
+
+def departure(visitor: Visitor, ident: uuid.UUID, own_hosts: Collection[str]) -> Departure | None:
+    """A sign-in of this person in this session that was begun and waits for its answer. None where there is none."""
+    state = _state(visitor, ident)
+    row = _rows(visitor, state).filter(expires_at__gt=timezone.now()).first()
+    try:
+        leaving = _opened(row, visitor) if row else None
+        if row is None or leaving is None:
+            return None
+        leads_to = way(authserver.address(leaving, state), own_hosts)
+    except (Trouble, keyring.NoKeys):
+        return None
+    rights = tuple((leaving.scope or "").split()[:MOST_RIGHTS])
+    return Departure(row.server, leads_to, row.expires_at, rights, leaving.flow, leaving.page)
 
 
 def finish(visitor: Visitor, params: Mapping[str, str]) -> Back:
     """The second half, when the person is back: the tokens are kept. Raises Refused, Trouble, keyring.NoKeys."""
     server, leaving = _taken(visitor, params.get("state", ""))
+    try:
+        _finish(visitor, server, leaving, params)
+    except Refused as refused:
+        denied = refused.code == "denied"
+        ledger.note_connection(server, visitor.user, Act.SIGN_IN_DENIED if denied else Act.SIGN_IN_FAILED)
+        raise
+    return Back(server, leaving.flow, leaving.leg, leaving.page)
+
+
+def _finish(visitor: Visitor, server: Server, leaving: Leaving, params: Mapping[str, str]) -> None:
     same = server.url == leaving.url and server.credential_kind == "oauth"
     if not same or not catalog.may_use(visitor.user, server.pk):
-        raise Refused("changed", server, leaving.flow)
+        raise Refused("changed", server, leaving)
     named = params.get("iss")
     if named != leaving.issuer if named is not None else leaving.says_issuer:
-        raise Refused("wrong_issuer", server, leaving.flow)  # and whatever else it says is not to be believed (AZ-8)
+        raise Refused("wrong_issuer", server, leaving)  # and whatever else it says is not to be believed (AZ-8)
     if error := params.get("error"):
         _forget_registration(server, leaving, error)
-        raise Refused("denied" if error == "access_denied" else "failed", server, leaving.flow)
+        raise Refused("denied" if error == "access_denied" else "failed", server, leaving)
     try:
         found = _exchanged(server, leaving, params.get("code", ""))
         async_to_sync(renewal.written)(tokens.keep, server, visitor.user, found)  # the code is used up
     except tokens.Changed:
-        raise Refused("changed", server, leaving.flow) from None
-    return Back(server, leaving.flow, leaving.leg)
+        raise Refused("changed", server, leaving) from None
 
 
-def disconnect(server: Server, user: int) -> bool | None:
-    """Forget a person's token, then have it revoked. Whether it was; None where nothing can be revoked."""
-    row = tokens.of(server, user)
-    if row is None:
-        return None
-    held = tokens.tokens_of(row)
-    if not tokens.drop(row) or held is None or not held.revocation_endpoint:
-        return None
+def forget(rows: Collection[Connection], by: int | None = None) -> list[Dropped]:
+    """Forget people's tokens, who do so themselves unless it says by whom. What can be revoked of each."""
+    held = [(row, tokens.tokens_of(row)) for row in rows]
+    return [(row, given if tokens.drop(row, by) else None) for row, given in held]
+
+
+def revoke(dropped: Collection[Dropped]) -> list[bool | None]:
+    """Have forgotten tokens revoked, all at once. Of each, whether that was done; None where it cannot be.
+
+    Not inside a transaction.
+    """
     connection.close()
-    return async_to_sync(authserver.revoke)(held, tuple(server.private_networks))
+    return async_to_sync(_revoked)(dropped)
+
+
+async def _revoked(dropped: Collection[Dropped]) -> list[bool | None]:
+    return list(await asyncio.gather(*(_revoke(row, held) for row, held in dropped)))
+
+
+async def _revoke(row: Connection, held: Tokens | None) -> bool | None:
+    if held is None or not held.revocation_endpoint:
+        return None
+    return await authserver.revoke(held, tuple(row.server.private_networks))
 
 
 def _exchanged(server: Server, leaving: Leaving, code: str) -> Tokens:
     """The tokens for a code. Raises Refused."""
     if not code:
-        raise Refused("failed", server, leaving.flow)
+        raise Refused("failed", server, leaving)
     connection.close()
     try:
         return async_to_sync(authserver.exchange)(leaving, code, tuple(server.private_networks))
     except Trouble as trouble:
         _forget_registration(server, leaving, trouble.error)
-        raise Refused(trouble.code, server, leaving.flow) from None
+        raise Refused(trouble.code, server, leaving) from None
 
 
 def _forget_registration(server: Server, leaving: Leaving, error: str) -> None:
@@ -158,7 +224,7 @@ async def _challenge(server: Server, own: Mapping[str, str] | None) -> Challenge
     """
     for headers in (own, {}) if own else ({},):
         try:
-            await relay.discover(relay.Endpoint(server.url, headers, tuple(server.private_networks)), PROBE)
+            await relay.discover(relay.Endpoint(server.url, headers, tuple(server.private_networks)), admission.LOOK)
         except relay.Unsent as refused:
             if refused.challenge is None:
                 raise Trouble("unreachable") from None
@@ -190,7 +256,7 @@ def _client(server: Server, found: Found, callback: str) -> Client:
         return known
     connection.close()
     new = async_to_sync(authserver.register)(found, [callback], tuple(server.private_networks))
-    sealed = keyring.seal(new.model_dump_json(), "registration", server.pk, digest)
+    sealed = keyring.seal(new.model_dump_json(), *tokens.registration_binding(server.pk, digest))
     Registration.objects.update_or_create(server=server, issuer_digest=digest, defaults={"sealed": sealed})
     return new
 
@@ -216,7 +282,7 @@ def _given(server: Server, found: Found) -> Client | None:
 
 def _registered(row: Registration) -> Client | None:
     try:
-        opened = keyring.open(bytes(row.sealed), "registration", row.server_id, row.issuer_digest)
+        opened = keyring.open(bytes(row.sealed), *tokens.registration_binding(row.server_id, row.issuer_digest))
         return Client.model_validate_json(opened)
     except (keyring.Locked, ValidationError):
         return None
@@ -249,18 +315,37 @@ def _remember(visitor: Visitor, server: Server, state: str, leaving: Leaving) ->
 
 def _taken(visitor: Visitor, state: str) -> tuple[Server, Leaving]:
     """The sign-in that this answer is for, which is over with that. Raises Refused."""
-    rows = SignIn.objects.filter(state_digest=_digest(state), session=visitor.session, user=visitor.user)
-    row = rows.select_related("server").first()
+    rows = _rows(visitor, state)
+    row = rows.first()
     if row is None or not rows.delete()[0]:
         raise Refused("unknown")
+    leaving = _opened(row, visitor)
+    if leaving is None:
+        raise Refused("unknown")
+    if row.expires_at < timezone.now():
+        raise Refused("late", row.server, leaving)
+    return row.server, leaving
+
+
+def _rows(visitor: Visitor, state: str) -> QuerySet[SignIn]:
+    """The sign-in with this state, if it is this person's in this session."""
+    rows = SignIn.objects.filter(state_digest=_digest(state), session=visitor.session, user=visitor.user)
+    return rows.select_related("server")
+
+
+def _opened(row: SignIn, visitor: Visitor) -> Leaving | None:
+    """What is sealed in it; None where no key opens that. Raises keyring.NoKeys."""
     try:
         opened = keyring.open(bytes(row.sealed), *_binding(row.state_digest, visitor, row.server_id))
-        leaving = Leaving.model_validate_json(opened)
+        return Leaving.model_validate_json(opened)
     except (keyring.Locked, ValidationError):
-        raise Refused("unknown") from None
-    if row.expires_at < timezone.now():
-        raise Refused("late", row.server, leaving.flow)
-    return row.server, leaving
+        return None
+
+
+def _state(visitor: Visitor, ident: uuid.UUID) -> str:
+    """The `state` of a sign-in: nobody can tell it from the id, or from what is stored, without the browser's key."""
+    made = salted_hmac("mrtr_web.state", ident.bytes, secret=visitor.secret, algorithm="sha256")
+    return base64.urlsafe_b64encode(made.digest()).decode().rstrip("=")
 
 
 def _binding(digest: str, visitor: Visitor, server: int) -> tuple[str | int, ...]:

@@ -53,7 +53,7 @@ def store(server: Server, values: dict[str, Any], credential: Credential | None,
         if _ASKED_ANEW & set(changed):
             catalog.forget_listings(server)
         server.save()
-        dropped = settle(server, credential)
+        dropped = settle(server, credential, by=by)
         server.save()
         if changed:
             event = Act.SERVER_ADDED if is_new else Act.SERVER_CHANGED
@@ -82,7 +82,7 @@ def _is_held(server: Server, credential: Credential) -> bool:
     return credentials.typed(server) == credential.text.strip()
 
 
-def settle(server: Server, credential: Credential | None) -> bool:
+def settle(server: Server, credential: Credential | None, *, by: int | None = None) -> bool:
     """Give a row that has its id this credential; None keeps the one of the same origin. Whether one was dropped.
 
     What people, or this app, were given for another kind or another origin goes.
@@ -90,7 +90,7 @@ def settle(server: Server, credential: Credential | None) -> bool:
     if server.credential_origin not in ("", egress.origin_of(server.url)):
         tokens.drop_registrations(server)
     dropped = _give(server, credential)
-    tokens.drop_unusable(server)
+    tokens.drop_unusable(server, by)
     return dropped
 
 

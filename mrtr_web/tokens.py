@@ -30,6 +30,8 @@ MOST_FORCED = 2
 """After so many renewals that did not help, a refusal brings about no other."""
 LONG = 1_000.0
 """Seconds of a life; what lives longer is treated alike."""
+NOBODY = 0
+"""By whom this app itself does something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +88,14 @@ def tokens_of(row: Connection) -> Tokens | None:
     return _read(_opened(row)) if row.kind == "oauth" else None
 
 
+def check(text: str) -> None:
+    """Whether this can be sent as a token. Raises headerlines.Malformed."""
+    headerlines.read("bearer", text)
+
+
 def paste(server: Server, user: int, text: str) -> None:
     """Keep a token that a person pasted. Raises headerlines.Malformed, keyring.NoKeys, Changed."""
-    headerlines.read("bearer", text)
+    check(text)
     _keep(server, user, text.strip(), None)
 
 
@@ -117,10 +124,17 @@ def drop(row: Connection, by: int | None = None) -> bool:
     return bool(deleted)
 
 
-def drop_unusable(server: Server) -> None:
-    """What people and this app were given for another address, or another kind, than the server has now."""
+def drop_unusable(server: Server, by: int | None = None) -> None:
+    """What people and this app were given for another address, or another kind, than the server has now.
+
+    `by`: who has changed that; None for the command line.
+    """
     here = {"kind": server.credential_kind, "url": server.url}
-    Connection.objects.filter(server=server.pk).exclude(**here).delete()
+    with transaction.atomic():
+        others = Connection.objects.select_for_update(of=("self",)).filter(server=server.pk).exclude(**here)
+        for row in others.order_by("pk"):
+            row.delete()
+            ledger.note_connection(server, row.user_id, Act.CONNECTION_LOST, by=by or NOBODY)
     if server.credential_kind != "oauth":
         drop_registrations(server)
 
@@ -166,7 +180,9 @@ def give_back(claimed: Claimed) -> None:
 
 def give_up(claimed: Claimed) -> None:
     """It cannot be renewed any more: the person has to sign in again."""
-    _held(claimed).delete()
+    with transaction.atomic():
+        if _held(claimed).delete()[0]:
+            ledger.note_connection(claimed.row.server, claimed.row.user_id, Act.CONNECTION_LOST, by=NOBODY)
 
 
 def _held(claimed: Claimed) -> QuerySet[Connection]:
@@ -192,7 +208,7 @@ def _keep(server: Server, user: int, text: str, tokens: Tokens | None) -> None:
         before = Connection.objects.filter(user=user, server=server).values_list("sign_ins", flat=True).first() or 0
         values["sign_ins"] = before + 1 if tokens else 0
         Connection.objects.update_or_create(user_id=user, server=server, defaults=values)
-        ledger.note_connection(server, user, Act.CONNECTED)
+        ledger.note_connection(server, user, Act.CONNECTED if tokens else Act.TOKEN_GIVEN)
 
 
 def _times(tokens: Tokens | None) -> dict[str, datetime | None]:
@@ -213,6 +229,11 @@ def serves(row: Connection) -> bool:
 def binding(row: Connection) -> tuple[str | int, ...]:
     """What its sealed form is bound to."""
     return "connection", row.user_id, row.server_id, row.kind, row.url
+
+
+def registration_binding(server: int, issuer_digest: str) -> tuple[str | int, ...]:
+    """What the sealed form of a client that was registered for a server is bound to."""
+    return "registration", server, issuer_digest
 
 
 def _opened(row: Connection) -> str:

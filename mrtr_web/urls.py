@@ -7,7 +7,19 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.generic import RedirectView
 
-from mrtr_web.views import account, catalog, connections, health, records, review, site, start, suggest, wizard
+from mrtr_web.views import (
+    account,
+    catalog,
+    connections,
+    health,
+    records,
+    review,
+    signing_in,
+    site,
+    start,
+    suggest,
+    wizard,
+)
 
 
 class AnyConverter(StringConverter):
@@ -33,8 +45,10 @@ urlpatterns = [
     path("connections/", connections.mine, name="connections"),
     path("connections/<slug:slug>/", connections.one, name="connection"),
     path("connections/<slug:slug>/disconnect/", connections.disconnect, name="disconnect"),
-    path("oauth/callback/", connections.callback, name="oauth_callback"),
-    path("oauth/client-metadata.json", connections.document, name="client_metadata"),
+    path("connections/<slug:slug>/sign-in/<uuid:ident>/", signing_in.leave, name="leave"),
+    path("oauth/callback/", signing_in.callback, name="oauth_callback"),
+    path("oauth/refused/", signing_in.refused, name="oauth_refused"),
+    path("oauth/client-metadata.json", signing_in.document, name="client_metadata"),
     path("flows/", wizard.mine, name="flows"),
     path("flows/<uuid:flow_id>/", wizard.flow, name="flow"),
     path("flows/<uuid:flow_id>/timeline/", wizard.timeline, name="timeline"),

@@ -60,7 +60,7 @@ def test_a_person_gives_replaces_and_takes_back_a_token(
         follow(window, "See my connections")
         told(window, "You have not given a token yet.")
         page.goto(f"{window.base}/s/demo/tools/ask/")
-        told(window, "Then open the link again that led you here.")
+        told(window, "Then you come back to what you wanted to open.")
         page.goto(f"{window.base}/s/demo/")
         follow(window, "Give a token for Demo desk")
         page.get_by_label("Your token for Demo desk").fill("Bearer g00d")
@@ -84,7 +84,9 @@ def test_a_person_gives_replaces_and_takes_back_a_token(
         window.check()
         page.goto(f"{window.base}/connections/")
         told(window, "A token of yours is kept since")
-        press(window, "Disconnect from Demo desk")
+        follow(window, "Disconnect from Demo desk")
+        told(window, "Disconnect from Demo desk?")
+        press(window, "Disconnect")
         told(window, "You are disconnected from Demo desk. Your token is deleted here.")
 
 
@@ -148,13 +150,18 @@ def test_a_person_signs_in_from_the_servers_page_asks_for_more_and_disconnects(
     start(window, "admin")
     window.state("unsent")
     told(window, "The server does not allow you to do that with the rights that you have given this app there.")
-    press(window, "Sign in to Demo desk")
+    expect(window.page.get_by_role("heading", name="This needs more rights")).to_be_visible()
+    press(window, "Give more rights at Demo desk")
+    told(window, "These rights are asked for, in the words of Demo desk:")
+    assert window.page.get_by_role("listitem").filter(has_text="admin").count() == 1
     leave(window, world)
     come_back(window, world, "carla")
     window.state("completed")
     told(window, "carla may do this")
     window.page.goto(f"{window.base}/connections/")
-    press(window, "Disconnect from Demo desk")
+    follow(window, "Disconnect from Demo desk")
+    told(window, "Disconnect from Demo desk?")
+    press(window, "Disconnect")
     told(window, "Your token is deleted here, and no longer accepted there.")
     assert len(world.revoked) > 0 and not Connection.objects.exists()
 
@@ -170,6 +177,7 @@ def test_a_person_who_says_no_there_can_go_on_here(opened: Opener, world: World,
     come_back(window, world, "carla", "Deny")
     window.trouble[:] = [each for each in window.trouble if "status of 403" not in each]
     told(window, "You did not allow it at the sign-in server")
+    assert window.page.url == f"{window.base}/oauth/refused/"  # nothing of the answer stays in the address
     follow(window, "Back to your request")
     window.state("unsent")
     press(window, "Sign in to Demo desk")

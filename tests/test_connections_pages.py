@@ -64,12 +64,14 @@ def test_a_request_waits_for_the_token_and_goes_on_by_itself(person: Person, eac
     assert first.params["arguments"] == second.params["arguments"] == {"topic": "cheese"}
     assert second.params["inputResponses"]["who"]["content"] == {"name": "Ada"}
     assert {token_of(post) for post in recorder.posts} == {GOOD}
-    assert [entry.event for entry in AuditEntry.objects.filter(event="connected")] == ["connected"]
+    assert [entry.event for entry in AuditEntry.objects.filter(event__in=("connected", "token_given"))] == [
+        "token_given"
+    ]
 
 
 def test_answers_outlast_a_token_that_is_no_longer_taken(person: Person, each: Server) -> None:
     taken = {GOOD}
-    with gate(each, taken, asks("s1"), done()) as recorder:
+    with gate(each, taken, asks("s1"), done(), open_listings=True) as recorder:
         give(person, GOOD)
         start(person)
         person.until("waiting")
@@ -95,7 +97,7 @@ def test_answers_outlast_a_token_that_is_no_longer_taken(person: Person, each: S
 
 def test_the_server_can_be_asked_again_once_it_takes_the_token(person: Person, each: Server) -> None:
     taken = set[str]()
-    with gate(each, taken, done()) as recorder:
+    with gate(each, taken, done(), open_listings=True) as recorder:
         offered(each)
         give(person, GOOD)
         start(person)
@@ -139,8 +141,9 @@ def test_who_disconnects_is_let_in_no_longer(person: Person, each: Server) -> No
         offered(each)
         give(person, GOOD)
         assert "A token of yours is used here." in person.get("/s/demo/").text
-        person.get("/connections/")
-        person.press("Disconnect from Demo desk")
+        person.get(person.get("/connections/").link("Disconnect from Demo desk"))
+        assert "Disconnect from Demo desk?" in person.page.text and Connection.objects.exists()
+        person.press("Disconnect")
         assert "You are disconnected from Demo desk. Your token is deleted here." in person.page.text
         assert "You have not given a token yet." in person.page.text
         assert not Connection.objects.exists()
@@ -156,7 +159,8 @@ def test_a_page_of_the_catalogue_asks_for_the_token_first(person: Person, each: 
         for path in ("/s/demo/", "/s/demo/tools/ask/"):
             page = person.get(path)
             assert "The server wants a token of your own, and you have not given one yet." in page.text
-            assert page.link("Give a token for Demo desk") == MINE
+            back = "" if path == "/s/demo/" else "?page=%2Fs%2Fdemo%2Ftools%2Fask%2F"
+            assert page.link("Give a token for Demo desk") == MINE + back
             assert 'action="/s/demo/"' not in page.response.text and "no longer offered" not in page.text
         assert give(person, GOOD).path == "/s/demo/"
         assert "Ask me" in person.page.text
@@ -236,6 +240,7 @@ def test_a_token_is_seen_nowhere(person: Person, each: Server, caplog: pytest.Lo
         texts += [root.get(reverse(name)).response.text for name in ("audit", "audit_csv", "findings_list", "review")]
         texts.append(person.get(MINE).response.text)
         texts += [tables(), str(Connection.objects.get()), repr(Connection.objects.get())]
+        texts.append(person.get(person.page.link("Disconnect")).response.text)
         texts.append(person.press("Disconnect").response.text)
     assert not [text for text in (*texts, caplog.text) if "c4n4ry" in text]
 

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from pytest_django import Settings
 
-from mrtr_web import authserver, credentials, tokens
+from mrtr_web import authserver, credentials, registry, tokens
 from mrtr_web.access import Challenge
 from mrtr_web.models import AuditEntry, Connection, Registration, Server, Session, SignIn
 from tests.authserver import authorized
@@ -422,6 +422,7 @@ def test_disconnecting_revokes_and_forgets(person: Person, server: Server) -> No
         held = tokens.tokens_of(Connection.objects.get())
         assert held is not None
         person.get("/connections/")
+        person.get(person.page.link("Disconnect"))
         page = person.press("Disconnect")
         assert "no longer accepted there" in page.text
         assert world.revoked == [held.refresh, held.access]
@@ -439,6 +440,7 @@ def test_disconnecting_where_nothing_can_be_revoked(person: Person, server: Serv
     with protected(server, revocation=knob):
         connected(person)
         person.get("/connections/")
+        person.get(person.page.link("Disconnect"))
         assert words in person.press("Disconnect").text
         assert Connection.objects.count() == 0
 
@@ -455,7 +457,7 @@ def test_a_token_is_not_sent_where_the_server_has_moved_to(person: Person, serve
         connected(person)
         row = Server.objects.get()
         row.url = row.url.replace("127.0.0.1", "localhost")
-        credentials.drop_if_moved(row)
+        registry.settle(row, None)
         row.save()
         assert Connection.objects.count() == 0
         begin(person)

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.db import OperationalError
 from django.utils import timezone
 
-from mrtr_web import authserver, catalog, credentials, tokens
+from mrtr_web import authserver, catalog, credentials, registry, tokens
 from mrtr_web.access import Challenge
 from mrtr_web.models import PRIVATE_NETWORKS, Connection, Flow, Server, Session
 from tests.authserver import World
@@ -89,8 +89,7 @@ def test_a_token_for_one_path_is_not_sent_to_another_one_of_the_same_host(person
         connected(person)
         row = Server.objects.get()
         row.url = row.url.replace("/mcp", "/mcp2")
-        credentials.drop_if_moved(row)
-        tokens.drop_unusable(row)
+        registry.settle(row, None)
         row.save()
         assert tokens.access(row, Connection.objects.get().user_id if Connection.objects.exists() else 0) == ""
 

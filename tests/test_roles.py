@@ -27,6 +27,7 @@ OF_A_SERVER: dict[str, dict[str, Any]] = {
     "suggest": {},
     "connection": {},
     "disconnect": {},
+    "leave": {"ident": uuid.UUID(int=1)},
 }
 OF_A_FLOW: dict[str, dict[str, Any]] = {
     **{name: {} for name in ("flow", "timeline", "check", "answer", "stop", "forget", "again")},
@@ -37,7 +38,18 @@ OF_A_REVIEWER: dict[str, str] = {
     **dict.fromkeys(("switch", "findings", "findings_text"), "slug"),
 }
 OF_THE_DESK = ("review", "review_servers", "audit", "audit_csv", "findings_list", "numbers")
-OF_NOBODY = {"home", "login", "logout", "profile", "session", "flows", "rules", "connections", "oauth_callback"}
+OF_NOBODY = {
+    "home",
+    "login",
+    "logout",
+    "profile",
+    "session",
+    "flows",
+    "rules",
+    "connections",
+    "oauth_callback",
+    "oauth_refused",
+}
 """The same for everybody who is signed in, about themselves alone."""
 OF_THE_WORLD = {"client_metadata", "logo"}
 """For whoever asks."""
@@ -115,7 +127,7 @@ def test_insiders_are_served(house: House) -> None:
     for name, path, _, insiders in paths(house):
         for who, client in house.clients(*set(house.people) - insiders):
             status = by_url(client, path).status_code
-            assert status == (405 if name in ("suggest", "disconnect") else 404 if name == "content" else 200), (
+            assert status == (405 if name == "suggest" else 404 if name == "content" else 200), (
                 name,
                 who,
             )

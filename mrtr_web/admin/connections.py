@@ -1,13 +1,15 @@
 """People's tokens for servers: that they are there, and since when; deleting one disconnects. Nothing of a token."""
 
+import functools
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from mrtr_web import catalog, tokens
+from mrtr_web import catalog, oauth, tokens
 from mrtr_web.admin import records
 from mrtr_web.admin.guarded import Guarded, is_super
 from mrtr_web.models import CREDENTIAL_KINDS, Connection
@@ -49,10 +51,21 @@ class ConnectionAdmin(Guarded):
         return str(_("no") if row.ends_at else _("not needed: no end is known"))
 
     def delete_model(self, request: HttpRequest, obj: Connection) -> None:
-        """It is not revoked at the authorization server: only the person can do that, by disconnecting."""
-        if tokens.drop(obj, by=request.user.pk):
-            catalog.forget_own(obj.server, obj.user_id)
+        self._disconnect(request, [obj])
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
-        for row in queryset:
-            self.delete_model(request, row)
+        self._disconnect(request, list(queryset.select_related("user", "server")))
+
+    def _disconnect(self, request: HttpRequest, rows: list[Connection]) -> None:
+        """Deleted here at once, and revoked there as soon as that is committed."""
+        dropped = oauth.forget(rows, by=request.user.pk)
+        for row in rows:
+            catalog.forget_own(row.server, row.user_id)
+        transaction.on_commit(functools.partial(_revoke, request, dropped))
+
+
+def _revoke(request: HttpRequest, dropped: list[oauth.Dropped]) -> None:
+    """Says what could not be revoked."""
+    if failed := [row for (row, _held), done in zip(dropped, oauth.revoke(dropped), strict=True) if done is False]:
+        words = _("Deleted here, but its sign-in server could not be told, and may accept it until it runs out: %s")
+        messages.warning(request, words % ", ".join(map(str, failed)))

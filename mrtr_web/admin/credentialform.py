@@ -124,10 +124,11 @@ class CredentialForm(clientform.ClientForm):
             self.add_error(place, why)
         return text
 
-    def settle(self, server: Server) -> bool:
+    def settle(self, server: Server, by: int | None) -> bool:
         """Give the saved server its credential. Whether one was dropped because the address has another origin."""
         is_none = (self.cleaned_data.get("kind") or "none") == "none"
-        return registry.settle(server, registry.Credential("none", "form") if is_none else self._given)
+        given = registry.Credential("none", "form") if is_none else self._given
+        return registry.settle(server, given, by=by)
 
 
 def _fault(kind: str, text: str) -> str:

@@ -183,7 +183,7 @@ def _settle(request: HttpRequest, server: Server, form: ServerForm) -> None:
     """Give the server its credential, and say what was dropped: those people have to connect again."""
     connections = Connection.objects.filter(server=server)
     before = connections.count()
-    if form.settle(server):
+    if form.settle(server, request.user.pk):
         text = gettext("Its credential was given for another address and has been dropped: give it anew.")
         messages.warning(request, text)
     if lost := before - connections.count():

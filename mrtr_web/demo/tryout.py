@@ -12,9 +12,12 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from mrtr_web.demo.people import PEOPLE
+
 BASE = Path(__file__).resolve().parents[2]
 DEV_ENV = BASE / "var" / "dev.env"
 PYTHON = sys.executable
+TOKENS = " or ".join(PEOPLE)
 
 
 def main() -> int:
@@ -81,6 +84,7 @@ def _serve(environ: dict[str, str], port: int, demo_port: int) -> int:
         if _answers(f"{address}/healthz", running):
             print(f"\n  mrtr_web is running at {address}/")
             print(f"  sign in as user, reviewer or admin; password: {environ['MRTR_DEMO_PASSWORD']}")
+            print(f"  tokens of one's own that the demo server takes: {TOKENS} (README: Each person's own)")
             print("  Ctrl-C stops it\n", flush=True)
         while all(process.poll() is None for process in running):
             time.sleep(0.3)

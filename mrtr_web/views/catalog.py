@@ -6,12 +6,13 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from mrtr_web import catalog, entries, listings, recents, relay, review, search, tokens
 from mrtr_web.entries import Entry
 from mrtr_web.models import Server
-from mrtr_web.views.connections import is_connected
+from mrtr_web.views.connections import is_connected, page_of
 from mrtr_web.views.web import SignedIn, signed_in
 
 MOST_FOUND = 60
@@ -89,7 +90,7 @@ def _connection(found: Server, user: int) -> dict[str, Any]:
 def _asked_anew(request: SignedIn, found: Server) -> HttpResponse:
     with contextlib.suppress(relay.RelayError):  # the page says what is wrong
         catalog.refresh(found, request.user.pk)
-    return redirect("server", found.slug)
+    return redirect(page_of(found, request.POST.get("page", "")) or reverse("server", args=[found.slug]))
 
 
 def _shown(found: Server, query: str) -> dict[str, list[Entry]]:

@@ -1,25 +1,33 @@
-"""My connections: what lets a person in at servers, and the way to an authorization server and back."""
+"""My connections: what lets a person in at servers, given, begun and taken back."""
 
 import contextlib
 import uuid
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import unquote
 
+from asgiref.sync import async_to_sync
 from django import forms
-from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpResponse, JsonResponse
+from django.db import connection
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
+from django.urls import Resolver404, resolve, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
-from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
-from mrtr_web import authserver, catalog, headerlines, keyring, oauth, tokens, wizard
+from mrtr_web import admission, authserver, catalog, headerlines, keyring, oauth, tokens, wizard
 from mrtr_web.access import PER_PERSON
 from mrtr_web.models import Connection, Server
-from mrtr_web.views.web import Request, SignedIn, lost_post, own_host, signed_in, uuid_in
+from mrtr_web.views.web import SignedIn, lost_post, own_host, signed_in, uuid_in
 
-Context = dict[str, Any]
+
+class Errand(NamedTuple):
+    """What a person has left for this: a leg of a flow, or the page of a tool."""
+
+    flow: uuid.UUID | None = None
+    leg: uuid.UUID | None = None
+    page: str = ""
 
 
 class TokenForm(forms.Form):
@@ -63,92 +71,71 @@ def one(request: SignedIn, slug: str) -> HttpResponse:
     return _paste(request, server) if server.credential_kind == "each" else _leave(request, server)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def disconnect(request: SignedIn, slug: str) -> HttpResponse:
+    """Asks once; a post disconnects."""
     server = _server(request, slug)
-    told = oauth.disconnect(server, request.user.pk)
+    row = tokens.of(server, request.user.pk)
+    if request.method != "POST":
+        return render(request, "connections/disconnect.html", {"server": server}) if row else redirect("connections")
+    told = oauth.revoke(oauth.forget([row] if row else []))
     catalog.forget_own(server, request.user.pk)
-    words = _("You are disconnected from %(server)s. Your token is deleted here.")
-    if told is not None:
-        words = (
-            _("You are disconnected from %(server)s. Your token is deleted here, and no longer accepted there.")
-            if told
-            else _(
-                "You are disconnected from %(server)s. Your token is deleted here, but its sign-in server could not be "
-                "told: it may accept the token until that runs out."
-            )
-        )
-    messages.success(request, words % {"server": server.name})
-    return redirect("connections")
-
-
-@require_GET
-def callback(request: Request) -> HttpResponse:
-    """Back from an authorization server. Whoever is not the person who left, in the same session, gets nowhere."""
-    if request.visitor is None:
-        return _refused(request, oauth.Refused("signed_out"))
-    return _back(request)
-
-
-@signed_in
-def _back(request: SignedIn) -> HttpResponse:
-    try:
-        back = oauth.finish(request.visitor, _told(request))
-    except oauth.Refused as refused:
-        return _refused(request, refused)
-    except keyring.NoKeys:
-        return _refused(request, oauth.Refused("failed"))
-    messages.success(request, _("You are signed in at %(server)s.") % {"server": back.server.name})
-    return _go_on(request, back.server, uuid_in(back.flow), uuid_in(back.leg))
-
-
-def _told(request: SignedIn) -> dict[str, str]:
-    """What the authorization server says; nothing at all where it says one thing twice (RFC 6749 section 3.1)."""
-    given = request.GET
-    return given.dict() if all(len(texts) == 1 for _, texts in given.lists()) else {}
-
-
-@require_safe
-def document(request: Request) -> HttpResponse:
-    """Our Client ID Metadata Document: an authorization server reads here who we are (AZ-4)."""
-    address = settings.CONFIG.client_metadata_url
-    if not address:
-        raise Http404
-    hosts = [host for host in settings.ALLOWED_HOSTS if not host.startswith((".", "*"))]
-    told = {
-        "client_id": address,
-        "client_name": settings.CONFIG.site_name,
-        "redirect_uris": [f"https://{host}{reverse('oauth_callback')}" for host in hosts],
-        "grant_types": authserver.GRANTS,
-        "response_types": ["code"],
-        "token_endpoint_auth_method": "none",
+    words = {
+        None: _("You are disconnected from %(server)s. Your token is deleted here."),
+        True: _("You are disconnected from %(server)s. Your token is deleted here, and no longer accepted there."),
+        False: _(
+            "You are disconnected from %(server)s. Your token is deleted here, but its sign-in server could not be "
+            "told: it may accept the token until that runs out."
+        ),
     }
-    return JsonResponse(told)
+    messages.success(request, words[told[0] if told else None] % {"server": server.name})
+    return redirect("connections")
 
 
 def _server(request: SignedIn, slug: str) -> Server:
     return get_object_or_404(catalog.visible(request.user).filter(credential_kind__in=PER_PERSON), slug=slug)
 
 
+def page_of(server: Server, path: str) -> str:
+    """The path of a page where one of the server's tools or prompts is started, as in a link; "" for any other."""
+    try:
+        match = resolve(unquote(path))
+    except Resolver404:
+        return ""
+    if match.url_name not in ("tool", "prompt") or match.kwargs["slug"] != server.slug:
+        return ""
+    return reverse(match.url_name, kwargs=match.kwargs)
+
+
 def _page(request: SignedIn, server: Server, status: int = 200, **more: Any) -> HttpResponse:
-    flow, leg = _left(request, server)
+    errand = _errand(request, server)
     connection = tokens.of(server, request.user.pk)
     context = {
         "server": server,
         "connection": connection,
         "connected": is_connected(connection),
         "form": TokenForm(server),
-        "flow_id": flow or "",
-        "leg": leg or "",
+        "flow_id": errand.flow or "",
+        "leg": errand.leg or "",
+        "page": errand.page,
         **more,
     }
     return render(request, "connections/one.html", context, status=status)
 
 
 def _paste(request: SignedIn, server: Server) -> HttpResponse:
+    text = request.POST.get("token_password", "").strip()
     try:
-        tokens.paste(server, request.user.pk, request.POST.get("token_password", ""))
+        tokens.check(text)
+        connection.close()
+        taken = async_to_sync(admission.takes)(server, text)
+        if taken is False:
+            raise headerlines.Malformed(
+                _("%(server)s does not accept this token, so it was not kept. Look whether all of it was copied.")
+                % {"server": server.name}
+            )
+        tokens.paste(server, request.user.pk, text)
     except headerlines.Malformed as error:
         form = TokenForm(server, {})
         form.add_error("token_password", str(error))
@@ -157,33 +144,37 @@ def _paste(request: SignedIn, server: Server) -> HttpResponse:
         return _page(request, server, 503, code="no_keys")
     except tokens.Changed:
         return _page(request, server, 409, code="changed")
-    messages.success(request, _("Your token for %(server)s is kept.") % {"server": server.name})
-    return _go_on(request, server, *_left(request, server))
+    kept = _("Your token for %(server)s is kept.")
+    unsure = _("Your token for %(server)s is kept, but the server could not be asked whether it accepts it.")
+    messages.success(request, (kept if taken else unsure) % {"server": server.name})
+    return go_on(request, server, _errand(request, server))
 
 
-def _left(request: SignedIn, server: Server) -> tuple[uuid.UUID | None, uuid.UUID | None]:
+def _errand(request: SignedIn, server: Server) -> Errand:
     """The flow and leg that the person has left for this, if they are theirs and of this server: what another server
-    asks for says nothing of this one."""
+    asks for says nothing of this one. Or the page of this server that they have left."""
     given = request.POST if request.method == "POST" else request.GET
+    page = page_of(server, given.get("page", ""))
     flow = uuid_in(given.get("flow", ""))
     row = wizard.flow_of(request.user.pk, flow) if flow else None
     if row is None or row.server_id != server.pk:
-        return None, None
-    return flow, uuid_in(given.get("leg", ""))
+        return Errand(page=page)
+    return Errand(flow, uuid_in(given.get("leg", "")), page)
 
 
 def _leave(request: SignedIn, server: Server) -> HttpResponse:
-    flow, leg = _left(request, server)
-    refusals = wizard.refusals(request.visitor, flow) if flow else None
+    errand = _errand(request, server)
+    refusals = wizard.refusals(request.visitor, errand.flow) if errand.flow else None
     try:
-        way = oauth.start(
+        ident = oauth.start(
             request.visitor,
             server,
             callback=request.build_absolute_uri(reverse("oauth_callback")),
             own_hosts={own_host(request)},
             challenge=refusals.challenge if refusals else None,
-            flow=str(flow or ""),
-            leg=str(leg or ""),
+            flow=str(errand.flow or ""),
+            leg=str(errand.leg or ""),
+            page=errand.page,
         )
     except authserver.Trouble as trouble:
         return _page(request, server, 502, code=trouble.code)
@@ -191,21 +182,16 @@ def _leave(request: SignedIn, server: Server) -> HttpResponse:
         return _page(request, server, 503, code="no_keys")
     except wizard.SessionOver:
         return lost_post(request, "signed_out")
-    return render(request, "connections/leave.html", {"server": server, "way": way, "flow_id": flow})
+    return redirect("leave", server.slug, ident)
 
 
-def _go_on(request: SignedIn, server: Server, flow: uuid.UUID | None, leg: uuid.UUID | None) -> HttpResponse:
+def go_on(request: SignedIn, server: Server, errand: Errand) -> HttpResponse:
     """Where the person was; the leg that they left for is sent again, unless the flow has moved on meanwhile."""
     catalog.forget_own(server, request.user.pk)
+    flow, leg, page = errand
     if flow is None or wizard.flow_of(request.user.pk, flow) is None:
-        return redirect("server", server.slug)
+        return redirect(page_of(server, page) or reverse("server", args=[server.slug]))
     if leg is not None:
         with contextlib.suppress(wizard.Barred, wizard.Stale, wizard.Unreadable):  # its page says what is
             wizard.wait(wizard.send_again(request.visitor, flow, leg, signed_in=True))
     return redirect("flow", flow)
-
-
-def _refused(request: Request, refused: oauth.Refused) -> HttpResponse:
-    flow = uuid_in(refused.flow)
-    context: Context = {"code": refused.code, "server": refused.server, "flow_id": flow}
-    return render(request, "connections/refused.html", context, status=403)

@@ -48,9 +48,8 @@ def start(request: SignedIn, slug: str, kind: str, name: str = "", copy: int = 1
         return _not_here(request)
     if operation is None:
         connects = catalog.may_connect(server, server.trouble)
-        return render(
-            request, "catalog/gone.html", {"server": server, "connects": connects}, status=200 if connects else 404
-        )
+        status = 200 if connects else 502 if server.trouble else 404
+        return render(request, "catalog/gone.html", {"server": server, "connects": connects}, status=status)
     try:
         page = StartPage(request, kind, operation)
         if request.method != "POST":

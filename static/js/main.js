@@ -1,6 +1,7 @@
 // Everything here is comfort: without scripts each page works as plain forms and links.
 import { attention } from "./attention.js";
 import { leaveNoCopies } from "./bfcache.js";
+import { keepLink } from "./comeback.js";
 import { copyButtons } from "./copy.js";
 import { decisions } from "./decide.js";
 import { desk } from "./desk.js";
@@ -20,6 +21,7 @@ import { zones } from "./zone.js";
 function enhance() {
   const main = document.querySelector("main");
   settleHistory(main);
+  keepLink(main);
   zones(main);
   drafts(main, enhance); // before what looks at the chosen answers
   decisions(main);

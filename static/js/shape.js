@@ -1,5 +1,6 @@
 // Entries that come and go, kinds that are chosen, links that fill in: the server draws the form anew from what is
 // filled in; with scripts in place, without them as a page.
+import { keptLink } from "./comeback.js";
 import { reveal } from "./errors.js";
 import { fetchPage } from "./fetch.js";
 
@@ -22,8 +23,8 @@ export function shape(main, enhance) {
 
 // What a link holds behind its # reaches the app by POST alone, and leaves the address at once.
 function followLink(form, enhance) {
-  const link = location.hash.slice(1);
-  if (!link.includes("=")) return;
+  const link = location.hash.slice(1) || keptLink();
+  if (!link?.includes("=")) return;
   history.replaceState(history.state, "", location.pathname + location.search);
   const body = filled(form, "fill");
   body.set("fill", link);

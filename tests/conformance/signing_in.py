@@ -14,7 +14,8 @@ from tests.conformance.browser import offers, page_of, register, start
 
 MOST = 5
 """Sign-ins that a person tries in a row; the app stops offering it before."""
-OFFER = re.compile(r"^Sign in (again )?to Suite$")
+OFFER = re.compile(r"^(Sign in (again )?to|Give more rights at) Suite$")
+REFUSED = re.compile("^You are (not|still) signed in at")
 LISTED = ".server-head"
 ENDED = ", ".join(f"main[data-flow-state={state}]" for state in ("completed", "failed", "unsent"))
 CLIENT = ("client_id", "client_secret", "issuer")
@@ -57,12 +58,12 @@ def _let_in(page: Page) -> bool:
         if trouble.count():
             return False
         way.click()
-        refused = _heading(page, "You are not signed in at")
+        refused = _heading(page, REFUSED)
         expect(refused.or_(page.locator(f"{LISTED}, {ENDED}"))).to_be_visible()
         if refused.count():
             return False
     raise AssertionError("signing in is offered again and again")
 
 
-def _heading(page: Page, name: str) -> Locator:
+def _heading(page: Page, name: str | re.Pattern[str]) -> Locator:
     return page.get_by_role("heading", name=name)

@@ -42,12 +42,12 @@ class Command(BaseCommand):
 def _all() -> Iterator[Sealed]:
     """All that is kept for longer than minutes: who is signing in meanwhile may have to begin again."""
     for server in Server.objects.exclude(credential_sealed=None):
-        place = ("credential", server.pk, server.credential_origin)
+        place: tuple[str | int, ...] = ("credential", server.pk, server.credential_origin)
         yield server, "credential_sealed", place, f"{server.slug}: its credential"
     for row in Connection.objects.select_related("server", "user").iterator():
         yield row, "sealed", tokens.binding(row), f"{row.server.slug}: the token of {row.user.get_username()}"
     for client in Registration.objects.select_related("server").iterator():
-        place = ("registration", client.server_id, client.issuer_digest)
+        place = tokens.registration_binding(client.server_id, client.issuer_digest)
         yield client, "sealed", place, f"{client.server.slug}: a registration of this app"
     for kept in KeptMessages.objects.select_related("flow__server").iterator():
         what = f"{kept.flow.server.slug}: messages of request {kept.flow.reference}"
