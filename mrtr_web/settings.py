@@ -47,8 +47,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "mrtr_web.middleware.PagePolicy",
+    "django.middleware.locale.LocaleMiddleware",  # before the first look at the database: that page is read, too
     "mrtr_web.sessions.SessionGate",
-    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -94,7 +94,11 @@ CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_AGE = None
 CSRF_FAILURE_VIEW = "mrtr_web.views.account.stale_form"
 KEY_COOKIE_NAME = f"{COOKIE_PREFIX}mrtr_key"
+LANGUAGE_COOKIE_NAME = f"{COOKIE_PREFIX}mrtr_language"
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 LANGUAGE_COOKIE_SECURE = SECURE_COOKIES
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SAMESITE = "Lax"
 
 SECURE_HSTS_SECONDS = 0 if CONFIG.loopback_http else 365 * 24 * 3600
 SECURE_HSTS_INCLUDE_SUBDOMAINS = not CONFIG.loopback_http
@@ -110,7 +114,7 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = CONFIG.max_request_bytes  # above it Django would 
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000  # more than a round can hold
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English")]
+LANGUAGES = [("en", "English"), ("zh-hant", "繁體中文")]  # each by its own name, which is what the switch shows
 LOCALE_PATHS = [BASE_DIR / "mrtr_web" / "locale"]
 TIME_ZONE = CONFIG.time_zone
 USE_TZ = True
