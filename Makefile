@@ -1,12 +1,14 @@
 # Everything a newcomer or CI does. `make run` and `make test` work on a fresh machine.
 PYTHON ?= python3
 PORT ?= 8000
+# How long `make fuzz` goes on.
+MINUTES ?= 10
 # How many tests run side by side; most of them wait for a server or a browser.
 WORKERS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test test-postgres conformance check format bench lock messages
+.PHONY: run test test-postgres conformance check format fuzz bench lock messages
 
 run: $(VENV)/.run
 	@$(BIN)/python -m mrtr_web.demo.tryout --port $(PORT)
@@ -33,11 +35,17 @@ check: $(VENV)/.test
 	$(BIN)/ruff check .
 	SECRET_KEY=$(shell printf "only-for-types-%.0s" 1 2 3 4) $(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit -q -c pyproject.toml -r mrtr_web manage.py .ci
 	sh .ci/django_checks.sh
+	$(BIN)/python .ci/audit.py requirements/run.txt requirements/test.txt
 
 format: $(VENV)/.test
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# Hostile input, drawn at random, for all that reads what strangers send; says how often, and what fell over.
+fuzz: $(VENV)/.test
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 bench: $(VENV)/.test
 	$(BIN)/python -m tests.bench

@@ -1,6 +1,6 @@
 """PURE. What lets a person in at a server: its challenge, our client, and the tokens (AZ-1 to AZ-11).
 
-Nothing of this is shown by repr() or str().
+Nothing of this is shown by repr() or str(), and no ValidationError repeats it.
 """
 
 from pydantic import BaseModel, ConfigDict
@@ -14,7 +14,7 @@ MOST_SIGN_INS = 3
 
 
 class _Secret(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True)
+    model_config = ConfigDict(strict=True, frozen=True, hide_input_in_errors=True)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

@@ -1,4 +1,5 @@
-"""The ASGI application: sockets, body cap, UTF-8, static files, Django; its lifespan owns hub, runner and sweeper."""
+"""The ASGI application: sockets, headers, body cap, UTF-8, static files, Django; its lifespan owns hub, runner and
+sweeper."""
 
 import asyncio
 import contextlib
@@ -17,11 +18,15 @@ from servestatic import ServeStaticASGI
 
 django_application = get_asgi_application()
 
-from mrtr_web import consumers, egress, ledger, renewal
+from mrtr_web.checks import refuse_unsound
+
+refuse_unsound()
+
+from mrtr_web import allowances, consumers, egress, guard, ledger, renewal
 from mrtr_web import urls as urls  # loaded before the first requests, which come at once
 from mrtr_web.live import hub
-from mrtr_web.logs import guard_server_logs
-from mrtr_web.middleware import PAGE_HEADERS
+from mrtr_web.logs import guard_hooks, guard_server_logs
+from mrtr_web.policies import EVERYWHERE, STATIC_CACHE
 from mrtr_web.runner import runner
 from mrtr_web.sessions import SessionStore
 from mrtr_web.threads import threaded
@@ -33,8 +38,9 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 guard_server_logs()
+guard_hooks()
 SWEEP_EVERY = 60.0
-TOO_LARGE = "What you sent is too large. Go back, shorten it and send it again."
+STRICT_TRANSPORT = f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains; preload"
 
 
 class TooLarge(Exception):
@@ -56,7 +62,7 @@ class BodyCap:
         try:
             body = await self._body(receive)
         except TooLarge:
-            return await _refuse(send, 413, "text/plain", TOO_LARGE)
+            return await _refuse(send, 413, "text/html", render_to_string("413.html", {"most": self.limit}))
         if body is None:
             return None
         pending = [{"type": "http.request", "body": body, "more_body": False}]
@@ -108,8 +114,7 @@ def _is_utf8(headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
 
 async def _refuse(send: Send, status: int, kind: str, text: str) -> None:
-    headers = [(name.lower().encode(), value.encode()) for name, value in PAGE_HEADERS.items()]
-    headers.append((b"content-type", f"{kind}; charset=utf-8".encode()))
+    headers = [(b"content-type", f"{kind}; charset=utf-8".encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text.encode()})
 
@@ -133,9 +138,9 @@ async def _lifespan(receive: Receive, send: Send) -> None:
 
 
 async def _sweep() -> None:
-    """Once a minute: end sessions that ran out, and give up on legs whose lease ran out."""
+    """Once a minute: end sessions that ran out, give up on legs whose lease ran out, forget free allowances."""
     while True:
-        for work in (SessionStore.clear_expired, ledger.expire_leases):
+        for work in (SessionStore.clear_expired, ledger.expire_leases, allowances.forget_free, guard.forget_old):
             try:
                 await threaded(work)
             except Exception as error:  # a lost database must not end the sweeper
@@ -144,9 +149,7 @@ async def _sweep() -> None:
 
 
 def _static_headers(headers: MutableMapping[str, str], path: str, url: str) -> None:
-    for name, value in PAGE_HEADERS.items():
-        headers[name] = value
-    headers["Cache-Control"] = "max-age=300"
+    headers["Cache-Control"] = STATIC_CACHE
 
 
 static = ServeStaticASGI(
@@ -163,6 +166,21 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """The entry point for the ASGI server."""
     if scope["type"] == "lifespan":
         return await _lifespan(receive, send)
-    if scope["type"] == "websocket":
-        return await consumers.page(scope, receive, send)
-    return await capped(scope, receive, send)
+    app = consumers.page if scope["type"] == "websocket" else capped
+    return await app(scope, receive, _with_policy(scope, send))
+
+
+def _with_policy(scope: Scope, send: Send) -> Send:
+    """Every answer has the headers of all, also where Django's middleware never saw it."""
+    wanted = {name.lower().encode(): value.encode() for name, value in EVERYWHERE.items()}
+    if scope["scheme"] in ("https", "wss") and settings.SECURE_HSTS_SECONDS:
+        wanted[b"strict-transport-security"] = STRICT_TRANSPORT.encode()
+
+    async def sending(message: MutableMapping[str, Any]) -> None:
+        if message["type"] in ("http.response.start", "websocket.http.response.start"):
+            given = [(name.lower(), value) for name, value in message["headers"]]
+            missing = wanted.keys() - {name for name, _ in given}
+            message = {**message, "headers": given + [(name, wanted[name]) for name in sorted(missing)]}
+        await send(message)
+
+    return sending

@@ -30,7 +30,7 @@ class Question:
         return replace(self.limits, silence=min(self.limits.silence, left), total=min(self.limits.total, left))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Answers:
     """What a server said of itself and listed, by kind, and what went wrong first."""
 

@@ -3,8 +3,6 @@
 A comfort: where anything is amiss there are none. Nothing is kept.
 """
 
-import time
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -19,8 +17,6 @@ from mrtr_web.schema.text import clean_text, one_line
 SECONDS = 2.0
 MAX_BYTES = 256 * 1024
 MAX_VALUES, MAX_LENGTH = 100, 200
-PER_SECOND, AT_ONCE = 3.0, 6.0
-MOST_PEOPLE = 10_000
 
 
 def is_offered(operation: Operation) -> bool:
@@ -52,22 +48,3 @@ def suggest(operation: Operation, user: int, name: str, values: Mapping[str, str
     except relay.RelayError:
         return []
     return [value for value in found[:MAX_VALUES] if value == one_line(clean_text(value)) and len(value) <= MAX_LENGTH]
-
-
-class Pace:
-    """How often a person may ask, in this process: so many at once, refilled each second."""
-
-    def __init__(self) -> None:
-        self._left: OrderedDict[int, tuple[float, float]] = OrderedDict()
-
-    def allows(self, user: int) -> bool:
-        now = time.monotonic()
-        left, then = self._left.pop(user, (AT_ONCE, now))
-        left = min(AT_ONCE, left + (now - then) * PER_SECOND)
-        self._left[user] = (left - 1 if left >= 1 else left, now)
-        if len(self._left) > MOST_PEOPLE:
-            self._left.popitem(last=False)
-        return left >= 1
-
-
-pace = Pace()

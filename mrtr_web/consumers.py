@@ -33,8 +33,6 @@ PATH = re.compile(r"/ws/flows/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/")
 DESK = "/ws/review/"
 SESSION_OVER = 4401
 SHOWN_OUT = 1008
-REFUSED: dict[str, Any] = {"type": "websocket.close", "code": SHOWN_OUT}
-"""Before the handshake the ASGI server makes of it a 403."""
 
 
 async def page(scope: Scope, receive: Receive, send: Send) -> None:
@@ -43,19 +41,35 @@ async def page(scope: Scope, receive: Receive, send: Send) -> None:
     visitor = await _visitor(scope)
     socket = _socket(scope, visitor) if visitor is not None else None
     if socket is None:
-        return await send(REFUSED)
+        return await _refuse(scope, send)
+    accepted = False
     try:
         with sockets.keeping(socket):  # before the look, so that nothing happens unseen between the two
             found = await threaded(socket.look)
             if found is None:
-                return await send(REFUSED)
+                return await _refuse(scope, send)
             socket.enter(found)
+            accepted = True
             await send({"type": "websocket.accept"})
             await _talk(socket, receive, send)
     except (DatabaseError, Full):
-        await send(REFUSED)
+        await (_close(send) if accepted else _refuse(scope, send))
     except OSError:  # the browser went away in the middle of a word
         return
+
+
+async def _refuse(scope: Scope, send: Send) -> None:
+    """Before the handshake: 403, an answer like any other where the ASGI server can send one."""
+    if "websocket.http.response" not in scope.get("extensions", {}):
+        return await _close(send)
+    headers = [(b"content-type", b"text/plain; charset=utf-8")]
+    await send({"type": "websocket.http.response.start", "status": 403, "headers": headers})
+    await send({"type": "websocket.http.response.body", "body": b""})
+
+
+async def _close(send: Send) -> None:
+    """Before the handshake the ASGI server makes of it a 403."""
+    await send({"type": "websocket.close", "code": SHOWN_OUT})
 
 
 def _socket(scope: Scope, visitor: Visitor) -> Socket | None:
@@ -86,7 +100,7 @@ async def _talk(socket: Socket, receive: Receive, send: Send) -> None:
     try:
         await asyncio.wait({gone, speaking}, return_when=asyncio.FIRST_COMPLETED)
         if gone.done() and gone.result()["type"] != "websocket.disconnect":
-            await send({"type": "websocket.close", "code": SHOWN_OUT})
+            await _close(send)
         if speaking.done():
             speaking.result()
     finally:

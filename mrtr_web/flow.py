@@ -63,7 +63,7 @@ class Act(StrEnum):
     SERVER_OFF = "server_off"
     SESSIONS_ENDED = "sessions_ended"
     CONNECTED = "connected"
-    TOKEN_GIVEN = "token_given"
+    TOKEN_GIVEN = "token_given"  # the name of an event  # nosec B105
     SIGN_IN_DENIED = "sign_in_denied"
     """The person did not allow it at the sign-in server."""
     SIGN_IN_FAILED = "sign_in_failed"

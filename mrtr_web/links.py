@@ -22,7 +22,7 @@ _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Link:
     """`url` is what is opened; `before + host + after` is the same, shown in ASCII, or what was refused.
 

@@ -1,6 +1,30 @@
-"""What must not stand in a log although others write it."""
+"""What must not stand in a log although others write it: texts of exceptions, values in addresses, frames, cookies.
+
+Of an exception its kind and its place are written: libraries, databases and asyncio quote values in its text.
+"""
 
 import logging
+import sys
+import threading
+import traceback
+from types import TracebackType
+
+log = logging.getLogger(__name__)
+_PLACES = 12
+_ENDS = "<(:{['\""
+
+
+class WithoutText(logging.Filter):
+    """Tracebacks by kind and place; of what asyncio says, the words before the first value."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name == "asyncio":
+            record.msg, record.args = _before_values(record.getMessage()), ()
+        error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
+        if error is not None:
+            record.msg, record.args = f"{record.getMessage().strip()}: {named(error)}", ()
+        record.exc_info = record.exc_text = record.stack_info = None
+        return True
 
 
 class WithoutQuery(logging.Filter):
@@ -8,7 +32,7 @@ class WithoutQuery(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         if isinstance(record.args, tuple):
-            record.args = tuple(_path(arg) if isinstance(arg, str) else arg for arg in record.args)
+            record.args = tuple(arg.partition("?")[0] if isinstance(arg, str) else arg for arg in record.args)
         return True
 
 
@@ -25,7 +49,28 @@ def guard_server_logs() -> None:
         logger = logging.getLogger(name)
         logger.addFilter(FromInfo())
         logger.addFilter(WithoutQuery())
+        logger.addFilter(WithoutText())
 
 
-def _path(text: str) -> str:
-    return text.partition("?")[0] if text.startswith("/") else text
+def guard_hooks() -> None:
+    """The same for what Python itself writes of threads and finalizers, unless somebody else looks after that."""
+    if threading.excepthook is threading.__excepthook__:
+        threading.excepthook = lambda args: log.error("a thread ended: %s", named(args.exc_value))
+    if sys.unraisablehook is sys.__unraisablehook__:
+        sys.unraisablehook = lambda args: log.error("an exception was ignored: %s", named(args.exc_value))
+
+
+def named(error: BaseException | None) -> str:
+    """An exception without its text: its kind, and the last places that it went through."""
+    return f"{type(error).__name__} at {places(error.__traceback__ if error else None)}"
+
+
+def places(trace: TracebackType | None) -> str:
+    """The last lines of ours and of others: file, line and function, the innermost first."""
+    frames = traceback.extract_tb(trace)
+    return " < ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in reversed(frames[-_PLACES:]))
+
+
+def _before_values(text: str) -> str:
+    line = text.partition("\n")[0]
+    return line[: min((at for at in map(line.find, _ENDS) if at >= 0), default=len(line))].strip()

@@ -1,47 +1,36 @@
-"""Headers of every page, and the piece that keeps Django's middleware one sync chain."""
+"""Headers of every page, methods that no page has, and the piece that keeps Django's middleware one sync chain."""
 
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.template.loader import render_to_string
 from django.urls import reverse
 
-_POLICY = (
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self'",
-    "media-src 'self'",
-    "connect-src 'self'",
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-    "object-src 'none'",
-)
-CONTENT_SECURITY_POLICY = "; ".join((*_POLICY, "require-trusted-types-for 'script'", "trusted-types 'none'"))
-ADMIN_POLICY = "; ".join(_POLICY)
-"""Django's own admin, for staff alone: its scripts put strings of HTML into the page."""
-PAGE_HEADERS = {
-    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=()",
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
-}
+from mrtr_web.policies import ADMIN_POLICY, EVERYWHERE
+
+METHODS = ("GET", "HEAD", "POST")
 Handler = Callable[[HttpRequest], HttpResponse]
 
 
 class PagePolicy:
-    """One policy for every page: nothing inline, nothing foreign, nothing kept by caches."""
+    """Outermost: one policy for every page, also for refusals and redirects of the middleware within.
+
+    Nothing inline, nothing foreign, nothing kept by caches; and no page knows of other methods than METHODS.
+    """
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
+        known = request.method in METHODS
+        response = self.get_response(request) if known else HttpResponseNotAllowed(METHODS)
+        if response.status_code == 405 and not response.content:
+            response.content = render_to_string("405.html").encode()
         if request.path.startswith(reverse("admin:index")):
             response.headers.setdefault("Content-Security-Policy", ADMIN_POLICY)
-        for name, value in PAGE_HEADERS.items():
+        for name, value in EVERYWHERE.items():
             response.headers.setdefault(name, value)
+        response.headers["Cache-Control"] = EVERYWHERE["Cache-Control"]
         return response
 
 

@@ -21,6 +21,7 @@ from mrtr_web.flow import OPEN, State
 from mrtr_web.grants import Connection as Connection
 from mrtr_web.grants import Registration as Registration
 from mrtr_web.grants import SignIn as SignIn
+from mrtr_web.meters import Allowance as Allowance
 
 CAPABILITIES = ("elicitation", "sampling", "roots")
 """What may be declared to a server."""

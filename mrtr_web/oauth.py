@@ -54,7 +54,7 @@ class Refused(Exception):
         self.flow, self.page = (leaving.flow, leaving.page) if leaving else ("", "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Way:
     """Where a person goes to sign in. `host` is shown to them, and codes of what they should look at in it."""
 

@@ -24,7 +24,7 @@ MAX_MODEL = 200
 Object = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Drawing:
     """What a page is drawn with, beside its step. `data` is what was posted; `roots` those the admin offers."""
 
@@ -35,7 +35,7 @@ class Drawing:
     roots: tuple[Mapping[str, Any], ...] = ()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Page:
     """A step that cannot be shown: the only truthful answer is `cancel` (T-15)."""
 
@@ -83,7 +83,7 @@ class Page:
         return rounds.elicit_result(Action.CANCEL)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class ChosenPage(Page):
     """A step that the person answers, declines or leaves undecided."""
 
@@ -103,7 +103,7 @@ class ChosenPage(Page):
         return rounds.elicit_result(self.action or Action.CANCEL)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class FormPage(ChosenPage):
     spec: FormSpec = field(default_factory=lambda: FormSpec(flat(())))
     template: ClassVar[str] = "flows/_step_form.html"
@@ -140,7 +140,7 @@ class FormPage(ChosenPage):
         return rounds.elicit_result(Action.ACCEPT, self.form.value())
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class UrlPage(ChosenPage):
     link: links.Link = field(default_factory=lambda: links.judge(""))
     moved_from: str = ""
@@ -162,7 +162,7 @@ class UrlPage(ChosenPage):
         return Page.answer(self) if self.impossible else ChosenPage.answer(self)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class OwnPage(Page):
     """A step that brings no schema: its fields are ours. No answer to it means no, but to stop the flow (T-16)."""
 
@@ -196,7 +196,7 @@ class OwnPage(Page):
         return not self.form.errors
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class SamplingPage(OwnPage):
     """Something to write."""
 
@@ -235,7 +235,7 @@ class SamplingPage(OwnPage):
         return sampling.reply(value["text"], value["model"])
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class RootsPage(OwnPage):
     """Folders that the server may know of. None at all is an answer, too."""
 

@@ -14,7 +14,7 @@ from mrtr_web.schema.spec import FieldSpec, Json, Kind, Typed
 from mrtr_web.schema.text import clean_text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Row:
     """One line of a page that reads the answers back."""
 

@@ -65,7 +65,7 @@ class Limits:
     max_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Call:
     """What to send. `params` without _meta, with inputResponses and requestState where they belong."""
 
@@ -75,7 +75,7 @@ class Call:
     input_schema: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Reply:
     """The raw result object, every message that went out and came in for it, and how many bytes came in."""
 

@@ -29,7 +29,7 @@ MAX_TEXT = 1_000_000
 """Pieces of one result, and characters in them, that a page shows; a browser would choke on many more."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Block:
     """One piece of a result. `kind`: text, image, audio, download, link, unknown. `role` for prompt messages."""
 
@@ -41,7 +41,7 @@ class Block:
     role: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Shown:
     """A result ready to be shown. `raw` is the structured content as JSON; past MAX_RAW it is cut."""
 

@@ -28,7 +28,7 @@ class Action(StrEnum):
     CANCEL = "cancel"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Step:
     """One entry of inputRequests. `params` is as received; `showable` is false where no page can be made of it."""
 
@@ -53,7 +53,7 @@ class Step:
         return str(self.params.get("url", ""))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Round:
     """An InputRequiredResult. Without steps it is state-only: the server asks to be called again."""
 
@@ -62,7 +62,7 @@ class Round:
     findings: tuple[str, ...] = field(default=())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Complete:
     """The final result, as received."""
 

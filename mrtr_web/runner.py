@@ -36,7 +36,7 @@ class Again:
     claim: "Callable[[], Job | None]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Job:
     """One leg to be sent. settle() seals and writes the outcome, seal_words() a text on its way to the flow's pages:
     they hold the key, the runner does not."""

@@ -27,7 +27,7 @@ REFUSALS = {401: "unauthorized", 403: "forbidden", 429: "too_many"}
 LONGEST_WAIT = 7 * 86400
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Progress:
     """A progress notification. The message is server text."""
 
@@ -46,7 +46,7 @@ class Fault:
     challenge: Challenge | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Wire:
     """What happened to one request. `answer` is the final JSON-RPC message, result or error, as received.
 

@@ -243,7 +243,8 @@ class SessionGate(SessionMiddleware):
         if store.new_secret:
             _set_key_cookie(response, store.new_secret)
         elif settings.KEY_COOKIE_NAME in request.COOKIES and SESSION_KEY not in store:
-            response.delete_cookie(settings.KEY_COOKIE_NAME, samesite="Lax")
+            for name in (settings.KEY_COOKIE_NAME, settings.MESSAGE_COOKIE_NAME):
+                response.delete_cookie(name, samesite="Lax")
             response["Clear-Site-Data"] = '"cache", "storage"'
         return response
 

@@ -2,9 +2,11 @@
 
 import os
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 from mrtr_web import config
+from mrtr_web.policies import EVERYWHERE
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEV_ENV = BASE_DIR / "var" / "dev.env"
@@ -35,6 +37,7 @@ ASGI_APPLICATION = "mrtr_web.asgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [
+    "axes",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -45,9 +48,9 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "django.middleware.security.SecurityMiddleware",
     "mrtr_web.middleware.PagePolicy",
-    "django.middleware.locale.LocaleMiddleware",  # before the first look at the database: that page is read, too
+    "django.middleware.locale.LocaleMiddleware",  # before all that may fail: those pages are read, too
+    "django.middleware.security.SecurityMiddleware",
     "mrtr_web.sessions.SessionGate",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -74,6 +77,20 @@ TEMPLATES = [
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AXES_HANDLER = "mrtr_web.guard.Handler"
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"], "ip_address"]
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # what is said of the time to wait stays true
+AXES_USERNAME_CALLABLE = "mrtr_web.guard.name"
+AXES_CLIENT_IP_CALLABLE = "mrtr_web.guard.address"
+AXES_CLIENT_STR_CALLABLE = "mrtr_web.guard.logged"
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+SILENCED_SYSTEM_CHECKS = ["axes.W002"]  # its middleware would replace our sign-in page
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
@@ -99,14 +116,16 @@ LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 LANGUAGE_COOKIE_SECURE = SECURE_COOKIES
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SAMESITE = "Lax"
+MESSAGE_STORAGE = "mrtr_web.notices.Notices"
+MESSAGE_COOKIE_NAME = f"{COOKIE_PREFIX}mrtr_notices"
 
 SECURE_HSTS_SECONDS = 0 if CONFIG.loopback_http else 365 * 24 * 3600
 SECURE_HSTS_INCLUDE_SUBDOMAINS = not CONFIG.loopback_http
 SECURE_HSTS_PRELOAD = not CONFIG.loopback_http
 SECURE_SSL_REDIRECT = not CONFIG.loopback_http
-SECURE_REFERRER_POLICY = "same-origin"  # no-referrer would make browsers send "Origin: null", which CSRF refuses
-SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
-X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = EVERYWHERE["Referrer-Policy"]
+SECURE_CROSS_ORIGIN_OPENER_POLICY = EVERYWHERE["Cross-Origin-Opener-Policy"]
+X_FRAME_OPTIONS = EVERYWHERE["X-Frame-Options"]
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = CONFIG.max_request_bytes
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
@@ -129,8 +148,22 @@ CHANNEL_LAYERS = config.channel_layers(CONFIG.redis_url.get_secret_value())
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
+    "filters": {
+        "without_text": {"()": "mrtr_web.logs.WithoutText"},
+        "without_query": {"()": "mrtr_web.logs.WithoutQuery"},
+    },
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "loggers": {"django.request": {"level": "ERROR"}},  # a refused form is no news for an operator
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["without_text"]},
+    },
+    "loggers": {
+        # Of its own Django mails failed requests, with all that was posted; at DEBUG it writes SQL and what is drawn.
+        "django": {"handlers": [], "level": "INFO"},
+        "django.request": {"level": "ERROR"},  # a refused form is no news for an operator
+        "django.security.csrf": {"filters": ["without_query"]},  # it quotes where a post says that it comes from
+        "django.server": {"handlers": [], "level": "ERROR"},
+        **dict.fromkeys(("asyncio", "channels", "channels_redis", "psycopg", "redis"), {"level": "INFO"}),
+        "axes": {"level": "WARNING"},
+    },
     "root": {"handlers": ["stderr"], "level": CONFIG.log_level},
 }

@@ -18,7 +18,7 @@ Asked = tuple[str, Object, Object]
 """What was asked and answered before: key, params, answer."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RoundForm:
     """All steps of a round as one form."""
 

@@ -216,7 +216,7 @@ def _times(tokens: Tokens | None) -> dict[str, datetime | None]:
     if tokens is None or tokens.lifetime is None:
         return {"ends_at": None, "renew_at": None}
     now, lifetime = timezone.now(), float(tokens.lifetime)
-    early = min(lifetime, LONG) * random.uniform(*EARLY)
+    early = min(lifetime, LONG) * random.uniform(*EARLY)  # spreads renewals, hides nothing  # nosec B311
     renew_at = now + timedelta(seconds=lifetime - early) if tokens.refresh else None
     return {"ends_at": now + timedelta(seconds=lifetime), "renew_at": renew_at}
 

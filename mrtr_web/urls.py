@@ -77,6 +77,7 @@ urlpatterns = [
     path("review/<uuid:flow_id>/release/", review.release, name="release"),
     path("review/<uuid:flow_id>/end-sessions/", review.end_sessions, name="end_sessions"),
     path("admin/login/", RedirectView.as_view(pattern_name="login", query_string=True)),
+    path("admin/password_change/", account.change_password),
     path("admin/", admin.site.urls),
     path("i18n/setlang/", require_POST(set_language), name="set_language"),
     path("favicon.ico", RedirectView.as_view(url=static("img/icon.svg"))),
@@ -85,4 +86,5 @@ urlpatterns = [
     path("readyz", health.readyz),
 ]
 
+handler400 = "mrtr_web.views.trouble.unreadable"
 handler500 = "mrtr_web.views.trouble.broken"

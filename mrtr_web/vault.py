@@ -67,27 +67,35 @@ def peppers(server_keys: Sequence[str]) -> tuple[bytes, ...]:
     return tuple(sealing.pepper(key) for key in server_keys)
 
 
-class PastAnswer(BaseModel):
+class _Silent(BaseModel):
+    """Shows nothing of itself, in an error of its own neither."""
+
+    model_config = ConfigDict(strict=True, hide_input_in_errors=True)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    __str__ = __repr__
+
+
+class PastAnswer(_Silent):
     """An answered question, kept only to pre-fill the same one when it comes again."""
 
-    model_config = ConfigDict(strict=True)
     key: str
     params: Object
     answer: Object
 
 
-class Message(BaseModel):
+class Message(_Silent):
     """One raw JSON-RPC message of a leg."""
 
-    model_config = ConfigDict(strict=True)
     sent: bool
     body: Object
 
 
-class Record(BaseModel):
+class Record(_Silent):
     """The content of one flow. None means absent, which is not the same as empty."""
 
-    model_config = ConfigDict(strict=True)
     method: str
     params: Object
     capabilities: Object
@@ -108,11 +116,6 @@ class Record(BaseModel):
     error: Object | None = None
     refusals: Refusals | None = None
     """What the server asks for that did not let the last leg in."""
-
-    def __repr__(self) -> str:
-        return "Record()"
-
-    __str__ = __repr__
 
     def ended(self) -> "Record":
         """What stays once the flow has ended: params, outcome and raw messages."""
@@ -170,5 +173,5 @@ def open_words(blob: bytes, keys: Keys, binding: Binding) -> str:
     """Open a text that was sealed for the flow's pages. Raises Unreadable."""
     try:
         return sealing.open_sealed(blob, secret=keys.secret, peppers=keys.peppers, aad=binding.words_aad()).decode()
-    except sealing.Sealed:
+    except (sealing.Sealed, ValueError):
         raise Unreadable from None

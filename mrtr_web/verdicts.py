@@ -29,7 +29,7 @@ INPUT_BYTES = 40
 """Of the name of one input, and what stands around it in a post."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """What a leg's outcome means: the event, a code for the row, and the record as it goes on."""
 

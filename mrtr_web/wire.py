@@ -30,7 +30,7 @@ class Unsendable(Exception):
     """The request cannot be written as JSON and HTTP headers."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Route:
     """Where a request goes, with the endpoint's own headers, and how long a silence is borne (seconds)."""
 
@@ -40,7 +40,7 @@ class Route:
     silence: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Message:
     """A request ready to be sent: `headers` are those that mirror it."""
 

@@ -19,7 +19,7 @@ from django.db import connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from mrtr_web import catalog, kept, ledger, live, operations, pages, relay, secrecy, steps, vault
+from mrtr_web import allowances, catalog, kept, ledger, live, operations, pages, relay, secrecy, steps, vault
 from mrtr_web.access import Refusals
 from mrtr_web.flow import ENDS, Event, State, next_params
 from mrtr_web.models import Flow, Leg, Person, SealedRecord, Session
@@ -29,6 +29,7 @@ from mrtr_web.verdicts import asked_in, judge
 
 Unreadable = vault.Unreadable
 SessionOver = ledger.SessionOver
+TooMany = allowances.TooMany
 Record = vault.Record
 Object = dict[str, Any]
 Launched = concurrent.futures.Future[None]
@@ -125,7 +126,7 @@ def start(
     """Open a flow and send its first leg. None where this start form was sent before (a double click).
 
     `after` is a flow that did not come to a good end: what was answered there pre-fills the same questions
-    here (T-3). Raises SessionOver.
+    here (T-3). Raises SessionOver, TooMany.
     """
     server = operation.server
     row = Flow(pk=flow_id, user_id=visitor.user, server=server, method=operation.method, name=operation.name)
@@ -139,12 +140,11 @@ def start(
         output_schema=operation.output_schema,
         past=_answers_of(visitor, after, server.pk) if after else [],
     )
-    leg = ledger.begin(
-        row,
-        session=visitor.session,
-        sealed=_seal(visitor, row, 0, record),
-        lease=settings.CONFIG.lease,
-    )
+    sealed = _seal(visitor, row, 0, record)
+    with transaction.atomic():
+        leg = ledger.begin(row, session=visitor.session, sealed=sealed, lease=settings.CONFIG.lease)
+        if leg:  # the second click of two costs nothing
+            allowances.spend_leg(visitor.user, server.pk)
     return runner.launch(_job(visitor, row, leg, record)) if leg else None
 
 
@@ -175,16 +175,18 @@ def shown_content(row: Flow, record: Record) -> Object:
 def answer(visitor: Visitor, row: Flow, record: Record, form: steps.RoundForm, posted: str) -> Launched:
     """Send a valid round, known by the digest of its post from here on.
 
-    Raises Barred; Stale where it was answered already, is over, or the session has ended.
+    Raises Barred, TooMany; Stale where it was answered already, is over, or the session has ended.
     """
     answered = record.model_copy(update={"responses": form.responses(), "posted": posted})
     return _send(visitor, row, answered, Event.ANSWERED, actions=form.actions())
 
 
 def send_again(visitor: Visitor, flow_id: uuid.UUID, leg: uuid.UUID, *, signed_in: bool = False) -> Launched:
-    """Send the leg again that is known as `leg`: same answers and state, new id. Raises Barred, Stale, Unreadable.
+    """Send the leg again that is known as `leg`: same answers and state, new id.
 
-    `signed_in`: because the person has signed in at the server for it.
+    Raises Barred, Stale, TooMany, Unreadable.
+
+    `signed_in`: because the person has signed in at the server for it; then it counts as sent by itself.
     """
     row, record = open_flow(visitor, flow_id)
     if row.leg != leg:
@@ -192,7 +194,7 @@ def send_again(visitor: Visitor, flow_id: uuid.UUID, leg: uuid.UUID, *, signed_i
     if signed_in and record.refusals is not None:
         counted = record.refusals.model_copy(update={"sign_ins": record.refusals.sign_ins + 1})
         record = record.model_copy(update={"refusals": counted})
-    return _send(visitor, row, record, Event.SENT_AGAIN)
+    return _send(visitor, row, record, Event.SENT_AGAIN, counts=not signed_in)
 
 
 def refusals(visitor: Visitor, flow_id: uuid.UUID) -> Refusals | None:
@@ -295,10 +297,13 @@ def _seal(visitor: Visitor, row: Flow, round_number: int, record: Record) -> byt
     return vault.close(record, _keys(visitor), _binding(visitor, row, round_number))
 
 
-def _send(visitor: Visitor, row: Flow, record: Record, event: Event, **claim: Any) -> Launched:
-    job = _claimed(visitor, row, record, event, **claim)
-    if job is None:
-        raise Stale
+def _send(visitor: Visitor, row: Flow, record: Record, event: Event, *, counts: bool = True, **claim: Any) -> Launched:
+    with transaction.atomic():
+        job = _claimed(visitor, row, record, event, **claim)
+        if job is None:
+            raise Stale
+        if counts:
+            allowances.spend_leg(visitor.user, row.server_id)
     return runner.launch(job)
 
 

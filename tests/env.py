@@ -5,7 +5,7 @@ import os
 os.environ.update(
     {
         "SECRET_KEY": "only-for-tests-0123456789-abcdefghijklmnopqrstuvwxyz-0123456789",
-        "ALLOWED_HOSTS": "127.0.0.1,localhost,testserver",
+        "ALLOWED_HOSTS": "127.0.0.1,localhost",
         "MRTR_LOOPBACK_HTTP": "true",
         "MRTR_CREDENTIAL_KEYS": "only-for-tests-abcdefghijklmnopqrstuvwxyz-0123456789",
         "MRTR_HEARTBEAT": "0.5",
@@ -14,6 +14,10 @@ os.environ.update(
         "MRTR_SILENCE_TIMEOUT": "20",
         "MRTR_TOTAL_TIMEOUT": "60",
         "MRTR_DRAIN_TIMEOUT": "5",
+        # Tests do in a second what takes people an hour.
+        "MRTR_LEGS_PER_MINUTE": "60000",
+        "MRTR_RUNNING_LEGS": "1000",
+        "MRTR_OPEN_FLOWS": "1000",
         "PGAPPNAME": "pytest",
     }
 )

@@ -2,7 +2,6 @@
 
 import logging
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -49,12 +48,6 @@ CANARY = "canary-7391"
 
 def suggesting(*values: Any, **more: Any) -> Step:
     return lambda post: result(post, {"resultType": "complete", "completion": {"values": list(values), **more}})
-
-
-@pytest.fixture(autouse=True)
-def fresh_pace(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(completion, "pace", completion.Pace())
-    yield
 
 
 def listed(person: Person) -> None:

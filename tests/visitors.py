@@ -16,7 +16,7 @@ def cookies_of(user: User) -> dict[str, str]:
     secret = secrets.token_bytes(32)
     store = SessionStore()
     store[SESSION_KEY] = str(user.pk)
-    store[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    store[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[-1]
     store[HASH_SESSION_KEY] = user.get_session_auth_hash()
     store.bind(secret)
     store.save()

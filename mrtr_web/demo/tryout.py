@@ -5,7 +5,7 @@ import os
 import secrets
 import signal
 import socket
-import subprocess
+import subprocess  # starts this app's own programs, without a shell  # nosec B404
 import sys
 import time
 import urllib.error
@@ -67,7 +67,7 @@ def _environ() -> dict[str, str]:
 
 
 def _manage(environ: dict[str, str], *words: str) -> None:
-    if subprocess.run([PYTHON, "manage.py", *words], cwd=BASE, env=environ).returncode:
+    if subprocess.run([PYTHON, "manage.py", *words], cwd=BASE, env=environ).returncode:  # nosec B603
         sys.exit(1)
 
 
@@ -76,7 +76,7 @@ def _serve(environ: dict[str, str], port: int, demo_port: int) -> int:
     app = [PYTHON, "-m", "uvicorn", "mrtr_web.asgi:application", "--port", str(port), "--lifespan", "on"]
     app += ["--http", "mrtr_web.connections:Connection", "--ws-max-size", "1024"]
     app += ["--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "5"]
-    running = [subprocess.Popen(command, cwd=BASE, env=environ) for command in (demo, app)]
+    running = [subprocess.Popen(command, cwd=BASE, env=environ) for command in (demo, app)]  # nosec B603
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell has it ignored
     try:
@@ -101,7 +101,7 @@ def _answers(url: str, running: list[subprocess.Popen[bytes]], seconds: float = 
     end = time.monotonic() + seconds
     while time.monotonic() < end and all(process.poll() is None for process in running):
         try:
-            with urllib.request.urlopen(url, timeout=2):
+            with urllib.request.urlopen(url, timeout=2):  # our own http address  # nosec B310
                 return True
         except (urllib.error.URLError, OSError):
             time.sleep(0.2)

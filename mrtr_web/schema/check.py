@@ -37,7 +37,7 @@ _UNCHECKED_FORMATS = (
 _PATTERNS = jsonschema_rs.RegexOptions(size_limit=1 << 18, dfa_size_limit=1 << 20)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Problem:
     """One thing that the schema forbids. `code` is a key of sentences.SENTENCES."""
 

@@ -30,7 +30,7 @@ _UNLIMITED: Mapping[str, Any] = dict.fromkeys(
 Posted = Mapping[str, Sequence[str]]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Place:
     """One part of a drawn form."""
 

@@ -1,8 +1,8 @@
 """Links that fill in a form: from a value to the pairs of a query string, and from such pairs to a value.
 
 A key is a path through the form, such as address.city; in names, "~0" stands for a tilde, "~1" for a dot, "~2" for a
-colon. A key that ends in a colon holds JSON; a colon alone stands for the whole. Secrets and files are neither put
-into a link nor taken from one.
+colon; "~3" is an empty name. A key that ends in a colon holds JSON; a colon alone stands for the whole. Secrets and
+files are neither put into a link nor taken from one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ def pairs(spec: FieldSpec, value: Json) -> list[Pair]:
 
 
 def _pairs(spec: FieldSpec, value: Json, path: tuple[str, ...]) -> Iterable[Pair]:
-    key = ".".join(part.replace("~", "~0").replace(".", "~1").replace(":", "~2") for part in path)
+    key = ".".join(part.replace("~", "~0").replace(".", "~1").replace(":", "~2") or "~3" for part in path)
     if spec.kind is Kind.GROUP and isinstance(value, dict) and (value or not path):
         for name, part in value.items():
             yield from _pairs(spec.at_key(name) or _UNKNOWN, part, (*path, name))
@@ -59,7 +59,7 @@ def values(spec: FieldSpec, given: Json, link: Iterable[Pair]) -> tuple[Json, li
     unused = [key for key, _ in listed[MAX_PAIRS:]]
     for key, texts in grouped.items():
         names = [] if key == ":" else key.removesuffix(":").split(".")
-        path = [name.replace("~2", ":").replace("~1", ".").replace("~0", "~") for name in names]
+        path = [name.replace("~3", "").replace("~2", ":").replace("~1", ".").replace("~0", "~") for name in names]
         try:
             given = _put(spec, given, path, texts, json=key.endswith(":"))
         except Invalid:

@@ -64,7 +64,7 @@ NESTED = frozenset({Kind.GROUP, Kind.LIST, Kind.TUPLE, Kind.MAP, Kind.UNION})
 """Kinds that are made of other parts."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Option:
     value: Json
     label: str
@@ -87,7 +87,7 @@ def no_parts() -> Parts:
     return Parts(tuple)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FieldSpec:
     """One part of a form. Its texts are the server's, raw: clean them (text.clean_text) before showing them."""
 
@@ -151,7 +151,7 @@ class FieldSpec:
         return self.kind in (Kind.TEXT, Kind.LONG_TEXT) and not self.min_length
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FormSpec:
     """A form: one part that holds all others. `skipped`: optional keys that got no field."""
 
@@ -173,7 +173,7 @@ def flat(fields: tuple[FieldSpec, ...]) -> FieldSpec:
     return FieldSpec("", Kind.GROUP, "", required=True, parts=Parts(lambda: fields))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Typed:
     """What a person typed or chose in one field, exactly as posted. Each kind reads the parts it needs."""
 

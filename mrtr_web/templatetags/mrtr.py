@@ -39,7 +39,7 @@ SHORT_NUMBER = 3
 register = template.Library()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Fact:
     """One entry of structured content: words, one or a list of them, or `data`, which has none."""
 

@@ -1,7 +1,8 @@
 """Signing in and out, the person's own settings, and posts that came with a stale form."""
 
 from django import forms
-from django.contrib import messages
+from django.contrib import admin, messages
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import REASON_BAD_ORIGIN, REASON_BAD_REFERER
@@ -9,19 +10,57 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from mrtr_web import allowances, guard
 from mrtr_web.models import Person
 from mrtr_web.schema import dates
 from mrtr_web.sessions import extend
-from mrtr_web.views.web import SignedIn, address_of, lost_post, signed_in
+from mrtr_web.views.web import SignedIn, address_of, lost_post, signed_in, too_often
 
 
 class Login(LoginView):
-    """Sign in; says so where a session ended because the browser lost its key."""
+    """Sign in; says so where a session ended because the browser lost its key.
+
+    Whoever has failed too often gets the same page, whatever the account, and is told how long to wait.
+    """
 
     template_name = "account/login.html"
 
+    def post(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        """Few passwords are looked at at once: each takes 100 MB for half a second."""
+        if not guard.has_turn():
+            typed = {"username": request.POST.get("username", "")}
+            return self._later(self.get_form_class()(request, initial=typed), guard.PATIENCE)
+        try:
+            return super().post(request, *args, **kwargs)
+        finally:
+            guard.slots.release()
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        if getattr(self.request, "axes_locked_out", False):
+            return self._later(form, guard.wait(self.request))
+        return super().form_invalid(form)
+
+    def _later(self, form: AuthenticationForm, seconds: int) -> HttpResponse:
+        minutes = -(-seconds // 60)
+        response = self.render_to_response(self.get_context_data(form=form, minutes=minutes))
+        response.status_code = 429
+        response["Retry-After"] = str(seconds)
+        return response
+
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
         return super().get_context_data(**kwargs) | {"key_lost": getattr(self.request, "key_lost", False)}
+
+
+@signed_in
+def change_password(request: SignedIn) -> HttpResponse:
+    """The admin's page. The old password cannot be found out here by trying, either."""
+    if request.method == "POST":
+        try:
+            allowances.spend(request.user.pk, "password")
+        except allowances.TooMany as too_many:
+            return too_often(request, too_many)
+    page: HttpResponse = admin.site.admin_view(admin.site.password_change)(request)
+    return page
 
 
 class ZoneForm(forms.Form):

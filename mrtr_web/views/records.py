@@ -8,10 +8,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from mrtr_web import audit, figures, findings, reports, review
+from mrtr_web import allowances, audit, figures, findings, reports, review
 from mrtr_web.models import Server
 from mrtr_web.views.review import reviewer
-from mrtr_web.views.web import SignedIn, signed_in
+from mrtr_web.views.web import SignedIn, signed_in, too_often
 
 Context = dict[str, Any]
 
@@ -38,6 +38,10 @@ def trail_csv(request: SignedIn) -> HttpResponse:
     servers, wish = _wish(request)
     if not wish.is_valid():
         return redirect(f"{reverse('audit')}?{request.GET.urlencode()}")
+    try:
+        allowances.spend(request.user.pk, "export")
+    except allowances.TooMany as too_many:
+        return too_often(request, too_many)
     found = audit.find(request.user, servers, wish.cleaned_data)
     return _download(StreamingHttpResponse(audit.export(found), content_type="text/csv; charset=utf-8"), "audit.csv")
 

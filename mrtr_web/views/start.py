@@ -22,7 +22,7 @@ from mrtr_web.schema.invalid import Invalid
 from mrtr_web.schema.parse import parse
 from mrtr_web.schema.places import ROOT, plainly, walk
 from mrtr_web.schema.spec import Absent, FormSpec, Json, Kind, SchemaFault, SchemaTooLarge
-from mrtr_web.views.web import SignedIn, lost_post, posted, signed_in, typed_in, uuid_in
+from mrtr_web.views.web import SignedIn, limited, lost_post, posted, signed_in, typed_in, uuid_in
 
 Context = dict[str, Any]
 PREFIX = "s0"
@@ -138,11 +138,16 @@ class StartPage:
         except ValueError:
             self.notice = "address"
             return self._drawn(form)
+        return self._launch(form, flow_id, params)
+
+    def _launch(self, form: forms.StepForm, flow_id: uuid.UUID, params: Context) -> HttpResponse:
         again = uuid_in(self.request.POST.get("again", ""))
         try:
             launched = wizard.start(self.request.visitor, self.operation, flow_id, params, again)
         except wizard.SessionOver:
             return lost_post(self.request, "signed_out")
+        except wizard.TooMany as too_many:
+            return limited(self._drawn(form, too_many), too_many)
         if launched is not None:
             wizard.wait(launched)
         return redirect("flow", flow_id)
@@ -228,7 +233,7 @@ class StartPage:
         path = escape_uri_path(self.request.path)
         return f"{path}?{urlencode({'uri': self.uri})}" if self.uri else path
 
-    def _drawn(self, form: forms.StepForm) -> HttpResponse:
+    def _drawn(self, form: forms.StepForm, too_many: wizard.TooMany | None = None) -> HttpResponse:
         request, operation = self.request, self.operation
         context = {
             "server": operation.server,
@@ -238,6 +243,7 @@ class StartPage:
             "schema": self.digest,
             "keys": ",".join(_keys(self.spec)),
             "notice": self.notice,
+            "too_many": too_many,
             "kind": self.kind,
             "suggests": completion.is_offered(operation),
             "again": request.POST.get("again") or request.GET.get("again", ""),

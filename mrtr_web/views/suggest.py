@@ -4,12 +4,12 @@ from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST
 
-from mrtr_web import catalog, completion, operations
+from mrtr_web import allowances, catalog, completion, operations
 from mrtr_web.schema import read
 from mrtr_web.schema.places import ROOT, member
 from mrtr_web.schema.spec import SchemaFault
 from mrtr_web.views.start import PREFIX
-from mrtr_web.views.web import SignedIn, signed_in
+from mrtr_web.views.web import SignedIn, limited, signed_in
 
 
 @require_POST
@@ -29,7 +29,9 @@ def suggest(request: SignedIn, slug: str) -> HttpResponse:
     typing = inputs.get(request.POST.get("typing", ""))
     if typing is None or typing.secret:
         raise Http404
-    if not completion.pace.allows(request.visitor.user):
-        return JsonResponse({"values": []}, status=429)
+    try:
+        allowances.spend(request.visitor.user, "suggest", server.pk)
+    except allowances.TooMany as too_many:
+        return limited(JsonResponse({"values": []}), too_many)
     values = {field.key: request.POST.get(name, "") for name, field in inputs.items() if not field.secret}
     return JsonResponse({"values": completion.suggest(operation, request.visitor.user, typing.key, values)})

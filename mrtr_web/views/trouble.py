@@ -6,13 +6,14 @@ database's messages quote values.
 
 import logging
 import sys
-import traceback
 from urllib.parse import urlsplit
 
+from django.core.exceptions import TooManyFieldsSent, TooManyFilesSent
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
+from mrtr_web.logs import named
 from mrtr_web.origins import own_origin
 from mrtr_web.views.web import address_of, typed_in
 
@@ -25,13 +26,19 @@ def broken(request: HttpRequest) -> HttpResponse:
     """handler500: called while the exception is being handled."""
     error = sys.exc_info()[1]
     if isinstance(error, OperationalError | InterfaceError):
-        log.error("the database is away: %s at %s", type(error).__name__, _place(error))
+        log.error("the database is away: %s", named(error))
         response = _away(request)
     else:
-        log.error("a page failed: %s at %s", type(error).__name__, _place(error))
+        log.error("a page failed: %s", named(error))
         response = HttpResponse(render_to_string("500.html"), status=500)
     response._has_been_logged = True  # type: ignore[attr-defined]  # Django would log the message, too
     return response
+
+
+def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """handler400. What was posted is not looked at: reading it may be what failed."""
+    too_many = isinstance(exception, TooManyFieldsSent | TooManyFilesSent)
+    return HttpResponse(render_to_string("too_many_fields.html" if too_many else "400.html"), status=400)
 
 
 def _away(request: HttpRequest) -> HttpResponse:
@@ -66,9 +73,3 @@ def _is_ours(request: HttpRequest) -> bool:
 def _has_password(request: HttpRequest) -> bool:
     """Passwords are not given back, so such a form cannot be sent again from here."""
     return any("password" in name for name in request.POST)
-
-
-def _place(error: BaseException | None) -> str:
-    """The last lines of ours and of others that the failure went through: file, line and function."""
-    frames = traceback.extract_tb(error.__traceback__ if error else None)
-    return " < ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in reversed(frames[-12:]))

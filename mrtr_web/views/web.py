@@ -88,6 +88,18 @@ def own_host(request: HttpRequest) -> str:
     return urlsplit(f"//{request.get_host()}").hostname or ""
 
 
+def limited(response: HttpResponse, too_many: wizard.TooMany) -> HttpResponse:
+    """This page, as the answer to what cannot be done just now."""
+    response.status_code = 429
+    response["Retry-After"] = str(too_many.seconds)
+    return response
+
+
+def too_often(request: HttpRequest, too_many: wizard.TooMany) -> HttpResponse:
+    """A page of its own, where nothing was typed that could be lost."""
+    return limited(render(request, "account/too_often.html", {"too_many": too_many}), too_many)
+
+
 def lost_post(request: HttpRequest, reason: str, status: int = 403, **context: Any) -> HttpResponse:
     """A post that could not be taken: says why, shows what was typed, offers to send it again where that helps."""
     context |= {"reason": reason, "typed": typed_in(request), "again": address_of(request)}

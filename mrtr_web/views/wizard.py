@@ -16,7 +16,8 @@ from django.views.decorators.http import require_safe
 from mrtr_web import catalog, operations, records, results, steps, tokens, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Server
-from mrtr_web.views.web import Request, SignedIn, digest, lost_post, own_host, signed_in, uuid_in
+from mrtr_web.policies import CONTENT_POLICY
+from mrtr_web.views.web import Request, SignedIn, digest, limited, lost_post, own_host, signed_in, uuid_in
 from mrtr_web.wizard import Record
 
 Context = dict[str, Any]
@@ -75,6 +76,10 @@ def mine(request: SignedIn) -> HttpResponse:
 @signed_in
 def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     """The current page of a flow, whatever its state."""
+    return _page(request, flow_id)
+
+
+def _page(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     row = _row(request, flow_id)
     try:
         row, record = wizard.open_flow(request.visitor, flow_id)
@@ -135,6 +140,9 @@ def answer(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     except wizard.Barred as barred:
         _say_barred(request, barred)
         return _round_page(request, row, record, form, status=403)
+    except wizard.TooMany as too_many:
+        _say_too_many(request, too_many)
+        return limited(_round_page(request, row, record, form), too_many)
     except wizard.Stale:
         return _not_used(request, flow_id)
     return redirect("flow", flow_id)
@@ -155,6 +163,10 @@ def _not_used(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
 
 def _say_barred(request: SignedIn, barred: wizard.Barred) -> None:
     messages.error(request, render_to_string("flows/_trouble.html", {"code": barred.why}).strip())
+
+
+def _say_too_many(request: SignedIn, too_many: wizard.TooMany) -> None:
+    messages.error(request, render_to_string("flows/_too_many.html", {"too_many": too_many}).strip())
 
 
 @posted
@@ -187,6 +199,9 @@ def again(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
             wizard.wait(wizard.send_again(request.visitor, flow_id, leg))
         except wizard.Barred as barred:
             _say_barred(request, barred)
+        except wizard.TooMany as too_many:
+            _say_too_many(request, too_many)
+            return limited(_page(request, flow_id), too_many)
         except (wizard.Stale, wizard.Unreadable):
             pass  # the current page says what is
     return redirect("flow", flow_id)
@@ -206,7 +221,7 @@ def content(request: SignedIn, flow_id: uuid.UUID, number: int) -> HttpResponse:
     data, mime, inline = found
     response = HttpResponse(data, content_type=mime)
     response["Content-Disposition"] = "inline" if inline else f'attachment; filename="result-{number}"'
-    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response["Content-Security-Policy"] = CONTENT_POLICY
     return response
 
 
