@@ -74,6 +74,14 @@ def test_templates_have_no_words_outside_translation_tags() -> None:
     assert {name: found for name, found in read.items() if found} == {}
 
 
+def test_words_of_others_are_marked_as_of_an_unknown_language() -> None:
+    """Where a template takes care of the direction of a text, it does not know its language, either."""
+    bare = re.compile(r"<(?:bdi\b|\w+ [^>]*dir=\"auto\")(?![^>]*lang=)[^>]*>")
+    read = {path.name: [m.group() for m in bare.finditer(path.read_text())] for path in texts.template_files()}
+    found = {name: [tag for tag in tags if "lang=" not in tag] for name, tags in read.items()}
+    assert {name: tags for name, tags in found.items() if tags} == {}
+
+
 def test_a_word_outside_a_translation_tag_is_found() -> None:
     source = '<p title="A hint">{% translate "In" %} out {{ x }}</p><b data-said="Copied"></b> data-say="Gone"'
     assert texts.unmarked_in_template(source) == ["title=A hint", "out", "data-said=Copied", "data-say=Gone"]
