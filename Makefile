@@ -8,7 +8,7 @@ WORKERS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test test-postgres conformance check format fuzz bench lock
+.PHONY: run test test-postgres conformance check format fuzz bench lock messages
 
 run: $(VENV)/.run
 	@$(BIN)/python -m mrtr_web.demo.tryout --port $(PORT)
@@ -49,6 +49,13 @@ fuzz: $(VENV)/.test
 
 bench: $(VENV)/.test
 	$(BIN)/python -m tests.bench
+
+# Brings new texts into the catalogues, and compiles them. Needs gettext. What it marks as fuzzy is a guess: mend it,
+# take the mark away, and run it again; tests/test_languages.py says what is left.
+messages: $(VENV)/.test
+	SECRET_KEY=$(shell printf "only-for-types-%.0s" 1 2 3 4) $(BIN)/python manage.py makemessages -l zh_Hant \
+	    --add-location file --no-wrap --no-obsolete -i .venv -i var -i tests
+	SECRET_KEY=$(shell printf "only-for-types-%.0s" 1 2 3 4) $(BIN)/python manage.py compilemessages -i .venv
 
 # The lock files carry hashes and no addresses. Needs uv.
 lock:

@@ -104,10 +104,11 @@ class AnswerField(forms.Field):
         self.needed = spec.needs_answer
         self.warning = _(SECRET_WARNING) if spec.secret else ""
         self.more = _more(spec)
+        self.described, self.asked = _described(spec), _asked(spec)
         super().__init__(
             required=spec.required,
             label=label,
-            help_text=_help(spec),
+            help_text="\n".join(filter(None, (self.described, self.asked))),
             initial=self.first,
             widget=self.control(),
             template_name=self.template_name,
@@ -250,11 +251,15 @@ LEAVES: Mapping[Kind, type[AnswerField]] = {
 }
 
 
-def _help(spec: FieldSpec) -> str:
-    """The description, with runs of empty lines closed up, and what the schema asks."""
+def _described(spec: FieldSpec) -> str:
+    """The server's description, with runs of empty lines closed up."""
     lines = (line.strip() for line in clean_text(spec.description, MAX_HINT).split("\n"))
-    said = (say(code, params) for code, params in hints(spec))
-    return "\n".join(line for line in (*lines, *said) if line)
+    return "\n".join(filter(None, lines))
+
+
+def _asked(spec: FieldSpec) -> str:
+    """What the schema asks, in words of ours."""
+    return "\n".join(filter(None, (say(code, params) for code, params in hints(spec))))
 
 
 def _more(spec: FieldSpec) -> str:

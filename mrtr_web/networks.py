@@ -13,10 +13,13 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 PRIVATE = ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7")
 """Loopback, RFC 1918 and ULA: what a server's private networks may be parts of."""
 _PRIVATE = tuple(ipaddress.ip_network(text) for text in PRIVATE)
-# Cloud metadata at addresses that look public (Azure, Oracle) or private (Amazon and Google over IPv6).
-_METADATA = frozenset(
-    ipaddress.ip_address(text) for text in ("168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254")
+# What clouds tell machines about themselves, credentials too, at addresses that look public (Azure, Oracle) or private:
+# all of Amazon's network, which also has the credentials of pods (fd00:ec2::23), and Google's address.
+_METADATA = tuple(
+    ipaddress.ip_network(text) for text in ("168.63.129.16/32", "192.0.0.192/32", "fd00:ec2::/32", "fd20:ce::254/128")
 )
+# Relays of 6to4, long withdrawn, and documentation: newer than what Python knows of.
+_RESERVED = tuple(ipaddress.ip_network(text) for text in ("192.88.99.0/24", "3fff::/20"))
 _UNICAST_V6 = ipaddress.IPv6Network("2000::/3")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
@@ -38,7 +41,7 @@ def read(private: tuple[str | Network, ...]) -> frozenset[Network]:
 def permitted(address: Address, private: Iterable[Network] = ()) -> bool:
     """Whether this address may be connected to."""
     address = _plain(address)
-    if address in _METADATA:
+    if _in_one_of(address, _METADATA):
         return False
     if _in_one_of(address, _PRIVATE):
         return _in_one_of(address, private)
@@ -78,6 +81,6 @@ def _unwrapped(address: Address) -> tuple[Address, ...]:
 
 
 def _is_public(address: Address) -> bool:
-    if address in _METADATA or address.is_multicast or not address.is_global:
+    if _in_one_of(address, (*_METADATA, *_RESERVED)) or address.is_multicast or not address.is_global:
         return False
     return isinstance(address, ipaddress.IPv4Address) or address in _UNICAST_V6

@@ -21,8 +21,8 @@ ADMIN_POLICY = "; ".join(_POLICY)
 CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 """Images, sounds and files of servers."""
 
-USED_FEATURES = ("clipboard-write",)
-"""By the buttons that copy a text."""
+USED_FEATURES = ("clipboard-write", "unload")
+"""By the buttons that copy a text, and by scripts of Django's admin."""
 UNUSED_FEATURES = (
     *("accelerometer", "aria-notify", "autoplay", "browsing-topics", "camera", "captured-surface-control"),
     *("clipboard-read", "compute-pressure", "cross-origin-isolated", "deferred-fetch", "deferred-fetch-minimal"),
@@ -33,7 +33,7 @@ UNUSED_FEATURES = (
     *("on-device-speech-recognition", "otp-credentials", "payment", "picture-in-picture"),
     *("private-state-token-issuance", "private-state-token-redemption", "publickey-credentials-create"),
     *("publickey-credentials-get", "screen-wake-lock", "serial", "speaker-selection", "storage-access"),
-    *("summarizer", "sync-xhr", "translator", "unload", "usb", "window-management", "xr-spatial-tracking"),
+    *("summarizer", "sync-xhr", "translator", "usb", "window-management", "xr-spatial-tracking"),
 )
 """All others that chromium knows, but its client hints, which are sent to a site only when that asks for them."""
 

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from mrtr_web import authserver, catalog, credentials, oauth, relay, tokens
+from mrtr_web import authserver, catalog, credentials, oauth, relay, tokens, wording
 from mrtr_web.access import Challenge
 from mrtr_web.authserver import Trouble
 from mrtr_web.models import Server
@@ -96,7 +96,7 @@ def _offer(server: Server) -> list[str]:
         _("%s answers.") % server.name,
         _("Revisions of MCP: %s.") % _listed(revisions if isinstance(revisions, list) else []),
         _("It declares: %s.") % _listed(list(capabilities) if isinstance(capabilities, dict) else []),
-        _("It offers %s.") % ", ".join(_counts(server)),
+        _("It offers %s.") % wording.listed(_counts(server)),
     ]
 
 

@@ -49,9 +49,9 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "mrtr_web.middleware.PagePolicy",
+    "django.middleware.locale.LocaleMiddleware",  # before all that may fail: those pages are read, too
     "django.middleware.security.SecurityMiddleware",
     "mrtr_web.sessions.SessionGate",
-    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -112,6 +112,7 @@ CSRF_COOKIE_AGE = None
 CSRF_FAILURE_VIEW = "mrtr_web.views.account.stale_form"
 KEY_COOKIE_NAME = f"{COOKIE_PREFIX}mrtr_key"
 LANGUAGE_COOKIE_NAME = f"{COOKIE_PREFIX}mrtr_language"
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 LANGUAGE_COOKIE_SECURE = SECURE_COOKIES
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SAMESITE = "Lax"
@@ -132,7 +133,7 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = CONFIG.max_request_bytes  # above it Django would 
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000  # more than a round can hold
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English")]
+LANGUAGES = [("en", "English"), ("zh-hant", "繁體中文")]  # each by its own name, which is what the switch shows
 LOCALE_PATHS = [BASE_DIR / "mrtr_web" / "locale"]
 TIME_ZONE = CONFIG.time_zone
 USE_TZ = True

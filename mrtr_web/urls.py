@@ -5,7 +5,9 @@ from django.contrib.auth.views import LogoutView
 from django.templatetags.static import static
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
+from django.views.decorators.http import require_POST
 from django.views.generic import RedirectView
+from django.views.i18n import set_language
 
 from mrtr_web.views import (
     account,
@@ -77,6 +79,7 @@ urlpatterns = [
     path("admin/login/", RedirectView.as_view(pattern_name="login", query_string=True)),
     path("admin/password_change/", account.change_password),
     path("admin/", admin.site.urls),
+    path("i18n/setlang/", require_POST(set_language), name="set_language"),
     path("favicon.ico", RedirectView.as_view(url=static("img/icon.svg"))),
     path("site/logo", site.logo, name="logo"),
     path("healthz", health.healthz),

@@ -1,12 +1,12 @@
 """Words for the codes of ours that records are made of: events, states, outcomes, kinds of steps, spans of time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from itertools import zip_longest
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, pgettext
 
 from mrtr_web.flow import Act, Event, State
 from mrtr_web.rounds import Action, Kind
@@ -118,9 +118,14 @@ def outcome(code: str) -> str:
     return word(OUTCOMES, code)
 
 
+def listed(words: Iterable[str]) -> str:
+    """One after the other, with what the language puts between them."""
+    return pgettext("between two of a list", ", ").join(words)
+
+
 def counted(kinds: Mapping[str, int]) -> str:
     """What was asked, by how many of each kind."""
-    return ", ".join(_counted(kind, count) for kind, count in kinds.items())
+    return listed(_counted(kind, count) for kind, count in kinds.items())
 
 
 def _counted(kind: str, count: int) -> str:
@@ -138,7 +143,7 @@ def _counted(kind: str, count: int) -> str:
 
 def steps(kinds: Sequence[str], actions: Sequence[str]) -> str:
     """What was asked, and what the person did with each; nothing yet where there are no actions."""
-    return ", ".join(_step(kind, action) for kind, action in zip_longest(kinds, actions, fillvalue=""))
+    return listed(_step(kind, action) for kind, action in zip_longest(kinds, actions, fillvalue=""))
 
 
 def _step(kind: str, action: str) -> str:

@@ -13,7 +13,7 @@ from tests import servers
 from tests.person import Page, Person
 from tests.servers import Answer, Post, Recorder, Step
 
-LISTED = {
+LISTED: dict[str, Any] = {
     "server/discover": {
         "resultType": "complete",
         "supportedVersions": ["2026-07-28"],

@@ -75,7 +75,7 @@ def test_a_post_that_met_a_locked_database_is_sent_again_from_its_page(
         assert calls(recorder)[1].params["inputResponses"]["who"]["content"] == {"name": CANARY}
     told = [record for record in caplog.records if record.name == "mrtr_web.views.trouble"]
     assert [record.getMessage().split(" at ")[0] for record in told] == ["the database is away: OperationalError"]
-    assert "ledger.py" in told[0].getMessage()
+    assert "wizard.py" in told[0].getMessage()
     assert CANARY not in caplog.text
     assert not any(record.exc_info for record in caplog.records if record.levelno >= logging.ERROR)
 

@@ -51,7 +51,8 @@ class PersonAdmin(Guarded, UserAdmin):  # type: ignore[type-arg]
             review.end_sessions(person, by=request.user.pk or 0) for person in queryset.exclude(pk=request.user.pk)
         )
         text = ngettext("%d session was ended.", "%d sessions were ended.", ended) % ended
-        messages.success(request, f"{text} {_('Your own are left: sign out to end them.')}")
+        own = _("Your own are left: sign out to end them.")  # gettext's own programs do not look into f-strings
+        messages.success(request, f"{text} {own}")
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Their tokens for servers go with them."""

@@ -13,7 +13,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import Resolver404, resolve, reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
 from mrtr_web import admission, allowances, authserver, catalog, headerlines, keyring, oauth, tokens, wizard
@@ -35,7 +35,7 @@ class TokenForm(forms.Form):
 
     token_password = forms.CharField(
         required=False,
-        help_text=_lazy(
+        help_text=gettext_lazy(
             "A long text that the server gives you, mostly in its own settings. Paste it alone, without the word "
             "Bearer. It is kept sealed, sent to this server only, and never shown again."
         ),

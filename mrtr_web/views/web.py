@@ -22,7 +22,9 @@ from mrtr_web.schema.spec import FILE_LEFT_OUT, MAX_FILE_BYTES, MAX_FILES_BYTES
 from mrtr_web.sessions import GatedRequest, Visitor
 
 P = ParamSpec("P")
-OURS = frozenset({"csrfmiddlewaretoken", "flow", "round", "leg", "schema", "again", "change", "do", "fill", "keys"})
+OURS = frozenset(
+    {"csrfmiddlewaretoken", "flow", "round", "leg", "schema", "again", "change", "do", "fill", "keys", "next"}
+)
 """Names of hidden inputs: not something that a person typed."""
 COMPANIONS = (
     "-zone",

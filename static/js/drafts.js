@@ -43,7 +43,7 @@ function keep(form, key, allowed, enhance) {
     const lost = dirty && form.isConnected && !submitting && (!allowed || hasSecret(form));
     if (lost) event.preventDefault();
   });
-  document.addEventListener("submit", () => (submitting = true));
+  document.addEventListener("submit", ({ target }) => (submitting ||= target.target !== "_blank"));
 }
 
 // The page of a flow says which round is on: whatever else was kept for it, and the form sent last, is over.

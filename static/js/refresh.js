@@ -78,7 +78,7 @@ function tellMoved(notice, page = null) {
   document.querySelector("[data-announcer]").textContent = notice.textContent;
 }
 
-document.addEventListener("submit", () => (sent = performance.now()));
+document.addEventListener("submit", ({ target }) => target.target !== "_blank" && (sent = performance.now()));
 
 function note(main, fresh) {
   const trouble = main.querySelector("[data-poll-trouble]");

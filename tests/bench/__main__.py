@@ -48,6 +48,7 @@ def main() -> None:
         _pure()
         queue.run()
         _legs(Path(folder))
+        _hung(Path(folder))
         _open_pages(Path(folder))
         _memory(Path(folder))
         _soak(Path(folder))
@@ -153,6 +154,12 @@ def _legs(folder: Path) -> None:
     _report("a page (my requests)", [pair[2] for pair in pairs])
     ratios = [pair[1] / pair[0] for pair in pairs]
     print(f"{'paired ratio of the two legs':45} {statistics.median(ratios):8.2f}")
+
+
+def _hung(folder: Path) -> None:
+    from tests.bench import hung
+
+    hung.run(folder)
 
 
 def _open_pages(folder: Path) -> None:
