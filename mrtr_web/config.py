@@ -1,20 +1,30 @@
 """Every setting that an operator may give, with its type, unit and default. One table in the README mirrors it."""
 
+import re
 import zoneinfo
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 Names = Annotated[tuple[str, ...], NoDecode]
 """A comma separated list."""
-
+YEAR = 365 * 24 * 3600
+Seconds = Annotated[float, Field(gt=0, le=YEAR)]
+Count = Annotated[int, Field(gt=0, le=1_000_000)]
+Bytes = Annotated[int, Field(ge=1024, le=2**30)]
 
 PICTURES = {".svg": "image/svg+xml", ".png": "image/png", ".webp": "image/webp"}
 MAX_LOGO = 200_000
 """Bytes."""
+SECRETS = Path("/run/secrets")
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")
+"""What may be said of TLS in DATABASE_URL, as PostgreSQL's own programs take it."""
+DATABASES = "sqlite:///path or postgresql://user:password@host:port/name, special characters written as %40"
+_HOST = re.compile(r"\*|\[[0-9a-f:.]+\]|\.?[\w-]+(\.[\w-]+)*\.?", re.IGNORECASE)
 
 
 class BadSetting(Exception):
@@ -28,7 +38,7 @@ class Config(BaseSettings):
 
     secret_key: SecretStr = Field(validation_alias=AliasChoices("SECRET_KEY"))
     credential_keys: Names = Field((), repr=False)
-    credential_dir: Path = Path("/run/secrets")
+    credential_dir: Path = SECRETS
     secret_key_fallbacks: Names = Field((), repr=False, validation_alias=AliasChoices("SECRET_KEY_FALLBACKS"))
     allowed_hosts: Names = Field((), validation_alias=AliasChoices("ALLOWED_HOSTS"))
     database_url: SecretStr = Field(SecretStr(""), validation_alias=AliasChoices("DATABASE_URL"))
@@ -40,26 +50,26 @@ class Config(BaseSettings):
     time_zone: str = "UTC"
     log_level: str = "INFO"
 
-    heartbeat: float = Field(5, gt=0)
-    lease: float = Field(20, gt=0)
-    connect_timeout: float = Field(10, gt=0)
-    silence_timeout: float = Field(120, gt=0)
-    total_timeout: float = Field(1800, gt=0)
-    drain_timeout: float = Field(30, ge=0)
-    legs_per_server: int = Field(64, gt=0)
-    legs_per_minute: int = Field(60, gt=0)
-    running_legs: int = Field(8, gt=0)
-    open_flows: int = Field(20, gt=0)
-    session_idle: float = Field(4 * 3600, gt=0)
-    session_absolute: float = Field(12 * 3600, gt=0)
-    max_response_bytes: int = Field(16 * 1024 * 1024, gt=0)
-    max_state_bytes: int = Field(256 * 1024, gt=0)
-    max_request_bytes: int = Field(4 * 1024 * 1024, gt=0)
-    max_rounds: int = Field(50, gt=0)
-    max_state_only_legs: int = Field(10, gt=0)
-    state_only_timeout: float = Field(600, gt=0)
+    heartbeat: Seconds = 5
+    lease: Seconds = 20
+    connect_timeout: Seconds = 10
+    silence_timeout: Seconds = 120
+    total_timeout: Seconds = 1800
+    drain_timeout: float = Field(30, ge=0, le=YEAR)
+    legs_per_server: Count = 64
+    legs_per_minute: Count = 60
+    running_legs: Count = 8
+    open_flows: Count = 20
+    session_idle: Seconds = 4 * 3600
+    session_absolute: Seconds = 12 * 3600
+    max_response_bytes: Bytes = 16 * 1024 * 1024
+    max_state_bytes: Bytes = 256 * 1024
+    max_request_bytes: Bytes = 4 * 1024 * 1024
+    max_rounds: Count = 50
+    max_state_only_legs: Count = 10
+    state_only_timeout: Seconds = 600
     drafts: bool = True
-    audit_days: int = Field(365, ge=1)
+    audit_days: int = Field(365, ge=1, le=36_500)
 
     @field_validator("secret_key_fallbacks", "allowed_hosts", "credential_keys", mode="before")
     @classmethod
@@ -80,6 +90,34 @@ class Config(BaseSettings):
             raise ValueError("each key must have 43 random characters or more, as secrets.token_urlsafe(32) makes them")
         return value
 
+    @field_validator("allowed_hosts")
+    @classmethod
+    def names_of_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(map(_HOST.fullmatch, value)):
+            raise ValueError("must be names of hosts, comma separated, without https://, port or path")
+        return value
+
+    @field_validator("credential_dir")
+    @classmethod
+    def directory(cls, value: Path) -> Path:
+        if value != SECRETS and not (value.is_absolute() and value.is_dir()):
+            raise ValueError("must be the full path of a directory")
+        return value
+
+    @field_validator("site_name")
+    @classmethod
+    def one_line(cls, value: str) -> str:
+        if not (value.isprintable() and value.strip()):
+            raise ValueError("must be one line of text")
+        return value.strip()
+
+    @field_validator("log_level")
+    @classmethod
+    def known_level(cls, value: str) -> str:
+        if value.upper() not in LEVELS:
+            raise ValueError(f"must be one of {', '.join(LEVELS)}")
+        return value.upper()
+
     @field_validator("time_zone")
     @classmethod
     def known_zone(cls, value: str) -> str:
@@ -90,7 +128,7 @@ class Config(BaseSettings):
     @field_validator("client_metadata_url")
     @classmethod
     def address_of_document(cls, value: str) -> str:
-        parts = urlsplit(value)
+        parts = _parts(value)
         odd = parts.query or parts.fragment or "@" in parts.netloc or not value.isascii()
         if value and (odd or parts.scheme != "https" or not parts.hostname or parts.path in ("", "/")):
             raise ValueError("must be https://host/path, without query, fragment or user")
@@ -106,8 +144,8 @@ class Config(BaseSettings):
     @field_validator("redis_url")
     @classmethod
     def address_of_redis(cls, value: SecretStr) -> SecretStr:
-        parts = urlsplit(value.get_secret_value())
-        if any(parts) and not (parts.scheme in ("redis", "rediss") and parts.hostname):
+        parts = _parts(value.get_secret_value())
+        if value.get_secret_value() and not (parts.scheme in ("redis", "rediss") and parts.hostname):
             raise ValueError("must be redis://host:port or rediss://user:password@host:port")
         return value
 
@@ -117,6 +155,15 @@ class Config(BaseSettings):
         if value < 2 * info.data.get("heartbeat", 0):
             raise ValueError("must be at least twice the heartbeat")
         return value
+
+
+def _parts(url: str) -> SplitResult:
+    """An address in parts; empty ones where it is malformed. No error of the standard library, which may quote it."""
+    try:
+        parts = urlsplit(url)
+        return parts if parts.port != 0 else urlsplit("")
+    except ValueError:
+        return urlsplit("")
 
 
 def _size(path: Path) -> int:
@@ -146,30 +193,44 @@ def _variable(loc: tuple[int | str, ...]) -> str:
 
 def database(url: str, base: Path) -> dict[str, object]:
     """Django's database settings for DATABASE_URL; SQLite under var/ where it is empty. Raises BadSetting."""
-    parts = urlsplit(url)
-    if not url or parts.scheme == "sqlite":
-        name = parts.path[1:] if parts.scheme == "sqlite" else str(base / "var" / "db.sqlite3")
-        return {
-            "ENGINE": "django.db.backends.sqlite3",
-            "NAME": name,
-            "TEST": {"NAME": f"{name}.test"},  # a file: the tests' server threads and processes share it
-            "OPTIONS": {
-                "transaction_mode": "IMMEDIATE",
-                "timeout": 5,
-                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON;",
-            },
-        }
-    if parts.scheme not in ("postgres", "postgresql"):
-        raise BadSetting("DATABASE_URL: use sqlite:///path or postgresql://user:password@host:port/name")
+    if not url:
+        return _sqlite(str(base / "var" / "db.sqlite3"))
+    parts = _parts(url)
+    path = parts.path[1:]
+    if parts.scheme == "sqlite" and url.startswith("sqlite:///") and path:
+        return _sqlite(path)
+    if parts.scheme in ("postgres", "postgresql") and path and not parts.fragment:
+        return _postgresql(parts)
+    raise BadSetting(f"DATABASE_URL: use {DATABASES}")
+
+
+def _sqlite(name: str) -> dict[str, object]:
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": name,
+        "TEST": {"NAME": f"{name}.test"},  # a file: the tests' server threads and processes share it
+        "OPTIONS": {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 5,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON;",
+        },
+    }
+
+
+def _postgresql(parts: SplitResult) -> dict[str, object]:
+    wanted = dict(parse_qsl(parts.query, keep_blank_values=True))
+    if not wanted.keys() <= set(TLS):
+        raise BadSetting(f"DATABASE_URL: after ? only these can be set: {', '.join(TLS)}")
     return {
         "ENGINE": "django.db.backends.postgresql",
-        "NAME": parts.path[1:],
-        "USER": parts.username or "",
-        "PASSWORD": parts.password or "",
-        "HOST": parts.hostname or "",
+        "NAME": unquote(parts.path[1:]),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": unquote(parts.hostname or ""),
         "PORT": str(parts.port or ""),
         "CONN_HEALTH_CHECKS": True,  # a connection of before a restart of the database is not handed out
         "OPTIONS": {
+            **wanted,
             "connect_timeout": 5,
             "options": "-c lock_timeout=5000",  # in ms: longer than any transaction of ours
             # Reconnecting is given up soon, for the next request starts anew: its pauses would grow to minutes.

@@ -4,6 +4,8 @@ uvicorn cuts every connection on which it is not answering at that moment, also 
 on which a request is just arriving: its sender gets no answer and cannot know whether it was carried out. Here such a
 connection is kept for a moment; a request that arrives whole meanwhile is answered, with `Connection: close`. Nothing
 prolongs the moment: neither bytes that dribble in nor a WebSocket, which is refused.
+
+And what of a request is not its body is bounded, for uvicorn keeps headers of any length in memory.
 """
 
 import asyncio
@@ -14,11 +16,37 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 LINGER = 1.0
 """Seconds that an idle connection is kept once the process stops: requests that are on their way arrive meanwhile."""
+MOST_AROUND = 256 * 1024
+"""Bytes of a request besides its body: headers, trailers, the sizes of chunks. What is read at once may come on top."""
 STOPPING = "mrtr_web.stopping"
 UNAVAILABLE = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
 class Connection(HttpToolsProtocol):
+    around = 0
+    """Bytes of the request that is arriving, without its body."""
+
+    def data_received(self, data: bytes) -> None:
+        self.around += len(data)
+        super().data_received(data)
+        if self.around > MOST_AROUND and not self.transport.is_closing():
+            self._refuse_long()
+
+    def _refuse_long(self) -> None:
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is None or cycle.response_complete:
+            self.transport.write(TOO_LONG)
+        self.transport.close()
+
+    def on_body(self, body: bytes) -> None:
+        self.around -= len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self.around = 0
+        super().on_message_complete()
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own type
         super().connection_made(transport)
         # Of a socket that was handed over (--fd) the event loop does not know that it is TCP: without this each answer

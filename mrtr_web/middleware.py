@@ -26,6 +26,7 @@ class PagePolicy:
         response = self.get_response(request) if known else HttpResponseNotAllowed(METHODS)
         if response.status_code == 405 and not response.content:
             response.content = render_to_string("405.html").encode()
+            response.headers["Content-Length"] = str(len(response.content))  # Django has counted what was there before
         if request.path.startswith(reverse("admin:index")):
             response.headers.setdefault("Content-Security-Policy", ADMIN_POLICY)
         for name, value in EVERYWHERE.items():

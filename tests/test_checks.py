@@ -11,6 +11,7 @@ import pytest
 from pytest_django import Settings
 
 from mrtr_web import checks
+from mrtr_web.config import DATABASES
 
 KEY = "kD8vQ2mZ7xW4nR1tY6uP9aS3dF5gH0jL-bC_eVwXzNqTyUiOpAsDfGh"
 BASE = Path(__file__).resolve().parent.parent
@@ -120,6 +121,10 @@ def test_several_processes_on_sqlite_are_warned_of(settings: Settings, monkeypat
         (
             {"MRTR_LOOPBACK_HTTP": "true"},
             "mrtr_web: mrtr_web.E009: MRTR_LOOPBACK_HTTP is on, and ALLOWED_HOSTS names mrtr.example.",
+        ),
+        (
+            {"DATABASE_URL": "postgresql://u:canary#x@h/n"},
+            f"mrtr_web cannot start: DATABASE_URL: use {DATABASES}",
         ),
         ({"SECRET_KEY": "canary" * 10}, "mrtr_web: mrtr_web.E003: SECRET_KEY is not random."),
     ],

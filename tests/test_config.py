@@ -38,12 +38,49 @@ def test_defaults_are_those_of_the_readme(monkeypatch: pytest.MonkeyPatch) -> No
         ("REDIS_URL", "http://127.0.0.1:6379"),
         ("REDIS_URL", "redis://"),
         ("REDIS_URL", "127.0.0.1:6379"),
+        ("REDIS_URL", "redis://:canary#x@redis"),
+        ("REDIS_URL", "redis://redis:canary"),
+        ("REDIS_URL", "redis://redis:99999"),
+        ("REDIS_URL", "redis://[::1"),
+        ("MRTR_CLIENT_METADATA_URL", "https://site:canary/x"),
+        ("MRTR_CLIENT_METADATA_URL", "https://[::1/x"),
+        ("MRTR_LOG_LEVEL", "LOUD"),
+        ("MRTR_LOG_LEVEL", ""),
+        ("MRTR_CREDENTIAL_DIR", __file__),
+        ("MRTR_CREDENTIAL_DIR", "/nowhere"),
+        ("MRTR_CREDENTIAL_DIR", "tests"),
+        ("MRTR_CREDENTIAL_DIR", ""),
+        ("MRTR_SITE_NAME", "two\nlines"),
+        ("MRTR_SITE_NAME", "  "),
+        ("ALLOWED_HOSTS", "a.example,https://b.example"),
+        ("ALLOWED_HOSTS", "a.example:8000"),
     ],
 )
 def test_a_wrong_value_names_its_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
-    with pytest.raises(config.BadSetting, match=f"^{name}: "):
+    with pytest.raises(config.BadSetting, match=f"^{name}: [^\n;]+$") as caught:
         config.load()
+    assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, field in config.Config.model_fields.items() if field.annotation in (int, float)]
+)
+@pytest.mark.parametrize("value", ["inf", "nan", "1e300", "-1", "9" * 30])
+def test_no_number_is_beyond_all_bounds(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(f"MRTR_{name.upper()}", value)
+    with pytest.raises(config.BadSetting, match=f"MRTR_{name.upper()}: ") as caught:
+        config.load()
+    assert "MRTR_HEARTBEAT" in str(caught.value) or "; " not in str(caught.value)
+
+
+def test_what_is_right_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    given = {"MRTR_LOG_LEVEL": "debug", "MRTR_CREDENTIAL_DIR": str(tmp_path), "MRTR_SITE_NAME": " Réseau "}
+    for name, value in (given | {"ALLOWED_HOSTS": "a.example,.b.example,[::1],127.0.0.1"}).items():
+        monkeypatch.setenv(name, value)
+    found = config.load()
+    assert (found.log_level, found.credential_dir, found.site_name) == ("DEBUG", tmp_path, "Réseau")
+    assert found.allowed_hosts == ("a.example", ".b.example", "[::1]", "127.0.0.1")
 
 
 def test_a_missing_secret_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,6 +107,40 @@ def test_databases() -> None:
     with pytest.raises(config.BadSetting, match="^DATABASE_URL: ") as caught:
         config.database("mysql://me:canary@db/x", Path("/x"))
     assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://u:canary#x@h/n",
+        "postgresql://u:canary/x@h/n",
+        "postgresql://u:canary?x@h/n",
+        "postgresql://u:p@h:canary/n",
+        "postgresql://u:p@h:99999/n",
+        "postgresql://u:p@[::1/n",
+        "postgresql://u:canary@h",
+        "postgresql://u:canary@h/",
+        "postgresql://u:p@h/n?canary=disable",
+        "postgres:n",
+        "sqlite://",
+        "sqlite:///",
+        "sqlite:db",
+        "sqlite://canary/x",
+        "canary",
+    ],
+)
+def test_an_address_of_a_database_that_is_not_right_is_not_repeated(url: str) -> None:
+    with pytest.raises(config.BadSetting, match="^DATABASE_URL: [^\n]+$") as caught:
+        config.database(url, Path("/x"))
+    assert "canary" not in str(caught.value)
+
+
+def test_what_an_address_of_a_database_says_is_heeded() -> None:
+    found = config.database("postgres://m%40e:p%23%2Fw@db/a%20b?sslmode=verify-full&sslrootcert=/ca.pem", Path("/x"))
+    assert [found[key] for key in ("NAME", "USER", "PASSWORD", "PORT")] == ["a b", "m@e", "p#/w", ""]
+    options = found["OPTIONS"]
+    assert isinstance(options, dict)
+    assert (options["sslmode"], options["sslrootcert"]) == ("verify-full", "/ca.pem")
 
 
 def test_without_redis_there_is_no_channel_layer() -> None:

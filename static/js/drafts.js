@@ -53,7 +53,7 @@ function forgetOld(main) {
   if (!flow) return;
   const sent = get(SENT);
   const current = flowState === "waiting" ? `${PREFIX}${flow}:${round}` : "";
-  forget((name) => name !== current && (name === sent || name.startsWith(`${PREFIX}${flow}:`)));
+  forget((name) => name !== current && ([sent, SENT].includes(name) || name.startsWith(`${PREFIX}${flow}:`)));
 }
 
 function fields(form) {
@@ -140,7 +140,7 @@ function saved(key) {
 
 function forget(which) {
   try {
-    const ours = Object.keys(sessionStorage).filter((name) => name.startsWith(PREFIX));
+    const ours = Object.keys(sessionStorage).filter((name) => name.startsWith(PREFIX) || name === SENT);
     for (const name of ours.filter(which)) sessionStorage.removeItem(name);
   } catch {
     return;
