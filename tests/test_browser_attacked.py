@@ -129,7 +129,8 @@ READ = """(urls) => Promise.all(urls.map(async (url) => {
   });
   return [
     await asked({ credentials: "include" }), await asked({ credentials: "include", mode: "no-cors" }),
-    await put("script", { src: url }), await put("script", { src: url, type: "module" }), await put("img", { src: url }),
+    await put("script", { src: url }), await put("script", { src: url, type: "module" }),
+    await put("img", { src: url }),
     await put("link", { href: url, rel: "stylesheet" }), await put("video", { src: url }),
   ];
 }))"""
