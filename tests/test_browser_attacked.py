@@ -22,7 +22,7 @@ KEPT = """async () => JSON.stringify([
   Object.entries(localStorage), Object.entries(sessionStorage), await indexedDB.databases(), await caches.keys(),
   history.state, document.title, location.href, document.cookie, window.name,
 ])"""
-NOTHING = [[], [], [], [], None]
+NOTHING: list[Any] = [[], [], [], [], None]
 
 
 async def _other(scope: Any, receive: Any, send: Any) -> None:

@@ -15,6 +15,7 @@ from tests import fuzz_bytes as fuzz_bytes  # they make the targets
 from tests import fuzz_forms as fuzz_forms
 from tests.fuzz_core import TARGETS, run
 
+pytestmark = pytest.mark.usefixtures("collected")  # before anything looks for static files
 SEED = 20261202
 
 
