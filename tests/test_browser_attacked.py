@@ -22,7 +22,7 @@ KEPT = """async () => JSON.stringify([
   Object.entries(localStorage), Object.entries(sessionStorage), await indexedDB.databases(), await caches.keys(),
   history.state, document.title, location.href, document.cookie, window.name,
 ])"""
-NOTHING = [[], [], [], [], None]
+NOTHING: list[Any] = [[], [], [], [], None]
 
 
 async def _other(scope: Any, receive: Any, send: Any) -> None:
@@ -129,7 +129,8 @@ READ = """(urls) => Promise.all(urls.map(async (url) => {
   });
   return [
     await asked({ credentials: "include" }), await asked({ credentials: "include", mode: "no-cors" }),
-    await put("script", { src: url }), await put("script", { src: url, type: "module" }), await put("img", { src: url }),
+    await put("script", { src: url }), await put("script", { src: url, type: "module" }),
+    await put("img", { src: url }),
     await put("link", { href: url, rel: "stylesheet" }), await put("video", { src: url }),
   ];
 }))"""
