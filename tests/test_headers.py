@@ -53,7 +53,10 @@ def wrong(path: str, headers: Mapping[str, str], **changes: str) -> dict[str, st
     wanted = HEADERS | admin | {name.replace("_", "-"): value for name, value in changes.items()}
     said = {name.lower(): value for name, value in headers.items()}
     found = {name: said.get(name) for name, value in wanted.items() if said.get(name) != value}
-    if not re.search(r"camera=\(\), .*xr-spatial-tracking=\(\), clipboard-write=\(self\), unload=\(self\)$", said["permissions-policy"]):
+    if not re.search(
+        r"camera=\(\), .*xr-spatial-tracking=\(\), clipboard-write=\(self\), unload=\(self\)$",
+        said["permissions-policy"],
+    ):
         found["permissions-policy"] = said["permissions-policy"]
     return found
 
