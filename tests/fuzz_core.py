@@ -101,8 +101,12 @@ def tries(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | No
     return found
 
 
+FEWEST = 5
+"""Examples, however slow the machine is."""
+
+
 def run(name: str, *, examples: int, seconds: float, seed: int) -> Tally:
-    """Up to so many examples of a target in this time, led towards what takes long."""
+    """Up to so many examples of a target in this time, but a few in any case, led towards what takes long."""
     global _longest
     tally, end = Tally(), time.monotonic() + seconds
 
@@ -117,7 +121,7 @@ def run(name: str, *, examples: int, seconds: float, seed: int) -> Tally:
     @given(st.data())
     def examine(data: DataObject) -> None:
         global _longest
-        if time.monotonic() > end + (SHRINKING if tally.fault else 0):
+        if tally.examples >= FEWEST and time.monotonic() > end + (SHRINKING if tally.fault else 0):
             raise _Over
         tally.examples += 1
         _longest = 0.0

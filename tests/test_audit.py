@@ -59,7 +59,7 @@ def test_a_row_tells_who_did_what_to_which_request_without_content(rita: User, s
     status, html = page(rita, TRAIL)
     words = [
         *("The person answered", "by alice", "With the person", "With the server", "Asked for more", "a remark"),
-        *(f'href="/review/{flow.pk}/"', flow.reference, "Tool", "<bdi>ask</bdi>", "demo", "Round 2"),
+        *(f'href="/review/{flow.pk}/"', flow.reference, "Tool", '<bdi lang="">ask</bdi>', "demo", "Round 2"),
         *(
             "Form: answered, Page to open: declined",
             "2.0\xa0KB sent",

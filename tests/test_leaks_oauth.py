@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from mrtr_web.catalog import forget_listings
-from mrtr_web.models import Connection, Server
+from mrtr_web.models import Allowance, Connection, Server
 from tests.processes import serving
 from tests.signing_in import answered, begin, leave, protected
 from tests.test_leaks import ENVIRON, MARK, assert_nowhere, of_the_database, of_the_system, signed_in
@@ -52,6 +52,7 @@ def test_nothing_is_left_of_sign_ins_that_failed(server: Server, alice: User, tm
             for name, value in odd.items():
                 setattr(world.knobs, name, value)
             Connection.objects.all().delete()
+            Allowance.objects.all().delete()
             forget_listings(server)
             person.get("/s/demo/")
             page = leave(person)
