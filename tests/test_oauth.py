@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from pytest_django import Settings
 
-from mrtr_web import authserver, credentials, registry, tokens
+from mrtr_web import allowances, authserver, credentials, rates, registry, tokens
 from mrtr_web.access import Challenge
 from mrtr_web.models import AuditEntry, Connection, Registration, Server, Session, SignIn
 from tests.authserver import authorized
@@ -187,7 +187,8 @@ def test_ten_minutes_are_the_limit(person: Person, server: Server) -> None:
         assert Connection.objects.count() == 0
 
 
-def test_the_oldest_of_many_ends(person: Person, server: Server) -> None:
+def test_the_oldest_of_many_ends(person: Person, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(allowances.LIMITS, "connect", rates.per_minute(100))
     with protected(server):
         ways = []
         for _ in range(11):

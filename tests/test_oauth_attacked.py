@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.db import OperationalError
 from django.utils import timezone
 
-from mrtr_web import authserver, catalog, credentials, registry, tokens
+from mrtr_web import allowances, authserver, catalog, credentials, rates, registry, tokens
 from mrtr_web.access import Challenge
 from mrtr_web.models import PRIVATE_NETWORKS, Connection, Flow, Server, Session
 from tests.authserver import World
@@ -553,8 +553,9 @@ def test_trouble_with_one_persons_token_is_not_everybodys(
 
 
 def test_a_sign_in_server_that_hangs_keeps_nobody_else_waiting(
-    app: str, person: Person, server: Server, bob: User
+    app: str, person: Person, server: Server, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setitem(allowances.LIMITS, "connect", rates.per_minute(100))
     with protected(server) as world, Person(app) as other:
         person.get("/s/demo/")
         other.sign_in("bob")

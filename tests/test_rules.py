@@ -187,7 +187,7 @@ def test_the_host_of_a_page_to_open_stands_out_and_a_suspicious_one_is_warned_of
     entry = {"method": "elicitation/create", "params": {"mode": "url", "message": "Pay", "url": url}}
     with desk(server, required({"p": entry}, "s")):
         page = begin(person)
-        (address,) = re.findall(r'<p class="address__url" dir="ltr">(.*?)</p>', page.response.text)
+        (address,) = re.findall(r'<p class="address__url" dir="ltr" lang="">(.*?)</p>', page.response.text)
         assert re.findall(r"<strong>(.*?)</strong>", address) == [host]
         assert re.sub(r"</?strong>", "", address) == url.replace("\u0430pple.com", "xn--pple-43d.com")
         assert warning in page.text

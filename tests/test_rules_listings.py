@@ -88,7 +88,7 @@ def test_a_server_in_trouble_is_left_alone_for_a_while_unless_a_person_says_so(p
     with desk(server, *away, listings={}) as recorder:
         assert person.get(PAGE).status == 502
         assert person.get(PAGE).status == 502
-        assert person.get("/s/demo/tools/ask/").status == 404
+        assert person.get("/s/demo/tools/ask/").status == 502
         assert len(recorder.posts) == 1
         assert Server.objects.get().trouble == "server_error"
         person.press("Try again")
