@@ -45,6 +45,13 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
             _wait_until_alone()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def database_first(request: pytest.FixtureRequest) -> None:
+    """PostgreSQL's is made before any test can leave a thread that opens the pool while its name is being changed."""
+    if connection.vendor == "postgresql":
+        request.getfixturevalue("django_db_setup")
+
+
 def _wait_until_alone() -> None:
     """Until the sessions of processes and threads that tests have ended are gone; says whose they are if they stay."""
     finish_legs()
