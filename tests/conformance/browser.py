@@ -49,9 +49,12 @@ def page_of(context: BrowserContext) -> Iterator[Page]:
 
 
 def register(slug: str, url: str, *options: str) -> None:
-    """As an operator would."""
+    """As an operator would, for somebody who has not signed in anywhere for a while."""
     from django.core.management import call_command
 
+    from mrtr_web.models import Allowance
+
+    Allowance.objects.all().delete()
     call_command("addserver", slug, url, "--name=Suite", "--allow-private", *options, stdout=io.StringIO())
 
 
