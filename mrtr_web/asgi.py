@@ -40,6 +40,7 @@ log = logging.getLogger(__name__)
 guard_server_logs()
 guard_hooks()
 SWEEP_EVERY = 60.0
+HEADERS = {name.lower().encode(): value.encode() for name, value in EVERYWHERE.items()}
 STRICT_TRANSPORT = f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains; preload"
 
 
@@ -172,7 +173,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 def _with_policy(scope: Scope, send: Send) -> Send:
     """Every answer has the headers of all, also where Django's middleware never saw it."""
-    wanted = {name.lower().encode(): value.encode() for name, value in EVERYWHERE.items()}
+    wanted = dict(HEADERS)
     if scope["scheme"] in ("https", "wss") and settings.SECURE_HSTS_SECONDS:
         wanted[b"strict-transport-security"] = STRICT_TRANSPORT.encode()
 

@@ -14,7 +14,7 @@ from mrtr_web import allowances, guard
 from mrtr_web.models import Person
 from mrtr_web.schema import dates
 from mrtr_web.sessions import extend
-from mrtr_web.views.web import SignedIn, address_of, lost_post, signed_in, too_often
+from mrtr_web.views.web import SignedIn, address_of, lost_post, signed_in
 
 
 class Login(LoginView):
@@ -55,10 +55,7 @@ class Login(LoginView):
 def change_password(request: SignedIn) -> HttpResponse:
     """The admin's page. The old password cannot be found out here by trying, either."""
     if request.method == "POST":
-        try:
-            allowances.spend(request.user.pk, "password")
-        except allowances.TooMany as too_many:
-            return too_often(request, too_many)
+        allowances.spend(request.user.pk, "password")
     page: HttpResponse = admin.site.admin_view(admin.site.password_change)(request)
     return page
 

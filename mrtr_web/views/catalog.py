@@ -13,7 +13,7 @@ from mrtr_web import allowances, catalog, entries, listings, recents, relay, rev
 from mrtr_web.entries import Entry
 from mrtr_web.models import Server
 from mrtr_web.views.connections import is_connected, page_of
-from mrtr_web.views.web import SignedIn, signed_in, too_often
+from mrtr_web.views.web import SignedIn, signed_in
 
 MOST_FOUND = 60
 """Entries that one page of a search shows."""
@@ -88,10 +88,7 @@ def _connection(found: Server, user: int) -> dict[str, Any]:
 
 
 def _asked_anew(request: SignedIn, found: Server) -> HttpResponse:
-    try:
-        allowances.spend(request.user.pk, "ask", found.pk)
-    except allowances.TooMany as too_many:
-        return too_often(request, too_many)
+    allowances.spend(request.user.pk, "ask", found.pk)
     with contextlib.suppress(relay.RelayError):  # the page says what is wrong
         catalog.refresh(found, request.user.pk)
     return redirect(page_of(found, request.POST.get("page", "")) or reverse("server", args=[found.slug]))

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from mrtr_web import admission, allowances, authserver, catalog, headerlines, keyring, oauth, tokens, wizard
 from mrtr_web.access import PER_PERSON
 from mrtr_web.models import Connection, Server
-from mrtr_web.views.web import SignedIn, lost_post, own_host, signed_in, too_often, uuid_in
+from mrtr_web.views.web import SignedIn, lost_post, own_host, signed_in, uuid_in
 
 
 class Errand(NamedTuple):
@@ -68,10 +68,7 @@ def one(request: SignedIn, slug: str) -> HttpResponse:
     server = _server(request, slug)
     if request.method != "POST":
         return _page(request, server)
-    try:
-        allowances.spend(request.user.pk, "connect", server.pk)
-    except allowances.TooMany as too_many:
-        return too_often(request, too_many)
+    allowances.spend(request.user.pk, "connect", server.pk)
     return _paste(request, server) if server.credential_kind == "each" else _leave(request, server)
 
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from mrtr_web import allowances, audit, figures, findings, reports, review
 from mrtr_web.models import Server
 from mrtr_web.views.review import reviewer
-from mrtr_web.views.web import SignedIn, signed_in, too_often
+from mrtr_web.views.web import SignedIn, signed_in
 
 Context = dict[str, Any]
 
@@ -38,10 +38,7 @@ def trail_csv(request: SignedIn) -> HttpResponse:
     servers, wish = _wish(request)
     if not wish.is_valid():
         return redirect(f"{reverse('audit')}?{request.GET.urlencode()}")
-    try:
-        allowances.spend(request.user.pk, "export")
-    except allowances.TooMany as too_many:
-        return too_often(request, too_many)
+    allowances.spend(request.user.pk, "export")
     found = audit.find(request.user, servers, wish.cleaned_data)
     return _download(StreamingHttpResponse(audit.export(found), content_type="text/csv; charset=utf-8"), "audit.csv")
 

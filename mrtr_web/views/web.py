@@ -71,6 +71,8 @@ def signed_in(view: View[P]) -> Callable[Concatenate[Request, P], HttpResponse]:
             except Http404:
                 request.taken = False
                 raise
+            except wizard.TooMany as too_many:  # where nothing was typed that could be lost
+                return too_often(request, too_many)
         if request.method == "POST":
             return lost_post(request, "signed_out")
         return redirect_to_login(address_of(request))
