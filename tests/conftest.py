@@ -53,17 +53,35 @@ def database_first(request: pytest.FixtureRequest) -> None:
 
 
 def _wait_until_alone() -> None:
-    """Until the sessions of processes and threads that tests have ended are gone; says whose they are if they stay."""
+    """Until the sessions of processes and threads that tests have ended are gone; says whose they are if they stay.
+
+    One that rests belongs to a request that was cut off with its server, whose thread has nothing more to do: no thread
+    will give it back, so PostgreSQL ends it. One that still does something is a fault.
+    """
     finish_legs()
-    close_connections()  # sessions that rest in this process's own pool would wait for ever
-    others = "select pid, application_name, state, query from pg_stat_activity where datname = %s"
-    end = time.monotonic() + BOUND
     with connection._nodb_cursor() as cursor:  # as Django drops it: outside the pool
-        while (
-            found := cursor.execute(others, [connection.settings_dict["NAME"]]).fetchall()
-        ) and time.monotonic() < end:
-            time.sleep(0.1)
+        if _others(cursor):
+            cursor.execute(f"select pg_terminate_backend(pid) {OTHERS} and state = 'idle'", [_name()])
+        found = _others(cursor)
     assert found == [], f"sessions that nobody has ended: {found}"
+
+
+OTHERS = "from pg_stat_activity where datname = %s"
+
+
+def _name() -> str:
+    return str(connection.settings_dict["NAME"])
+
+
+def _others(cursor: Any) -> list[tuple[Any, ...]]:
+    """The sessions that are still there after a while."""
+    end = time.monotonic() + BOUND / 2
+    while True:
+        close_connections()  # sessions that rest in this process's own pool would wait for ever
+        found = cursor.execute(f"select pid, application_name, state, query {OTHERS}", [_name()]).fetchall()
+        if not found or time.monotonic() > end:
+            return list(found)
+        time.sleep(0.1)
 
 
 def finish_legs() -> None:
