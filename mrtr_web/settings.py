@@ -133,6 +133,7 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = CONFIG.max_request_bytes  # above it Django would 
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000  # more than a round can hold
 
 LANGUAGE_CODE = "en"
+FORMAT_MODULE_PATH = "mrtr_web.formats"
 LANGUAGES = [("en", "English"), ("zh-hant", "繁體中文")]  # each by its own name, which is what the switch shows
 LOCALE_PATHS = [BASE_DIR / "mrtr_web" / "locale"]
 TIME_ZONE = CONFIG.time_zone
