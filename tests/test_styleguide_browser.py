@@ -4,22 +4,33 @@ from typing import Any
 
 import pytest
 
-from tests.window import Opener, in_browser
+from tests.window import Opener, Watched, in_browser
 
 pytestmark = in_browser
 
-READERS: dict[str, dict[str, Any]] = {
-    "light": {},
-    "dark": {"color_scheme": "dark"},
-    "forced colours": {"forced_colors": "active"},
-    "narrow": {"viewport": {"width": 320, "height": 900}},
+COLOURS: list[dict[str, Any]] = [{}, {"color_scheme": "dark"}, {"color_scheme": "light", "forced_colors": "active"}]
+OTHERS: dict[str, dict[str, Any]] = {
     "1280 at 400 %": {"viewport": {"width": 320, "height": 256}, "device_scale_factor": 4},
     "Chinese": {"locale": "zh-TW"},
 }
 
 
-@pytest.mark.parametrize("options", READERS.values(), ids=READERS)
-def test_the_guide_is_fit_for_everybody(opened: Opener, options: dict[str, Any]) -> None:
+def guide(opened: Opener, **options: Any) -> Watched:
     window = opened(**options)
     window.page.goto(f"{window.base}/styleguide/")
+    return window
+
+
+def test_the_guide_can_be_read_in_any_colours_and_on_a_narrow_screen(opened: Opener) -> None:
+    window = guide(opened)
+    for colours in COLOURS:
+        window.page.emulate_media(**colours)
+        window.check()
+    window.page.emulate_media(forced_colors="none")
+    window.page.set_viewport_size({"width": 320, "height": 900})
     window.check()
+
+
+@pytest.mark.parametrize("options", OTHERS.values(), ids=OTHERS)
+def test_the_guide_can_be_read_enlarged_and_in_chinese(opened: Opener, options: dict[str, Any]) -> None:
+    guide(opened, **options).check()
