@@ -1,0 +1,6 @@
+// The review desk.
+import { desk } from "./desk.js";
+import { live } from "./live.js";
+import { page } from "./page.js";
+
+page(desk, live);
