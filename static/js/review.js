@@ -2,5 +2,6 @@
 import { desk } from "./desk.js";
 import { live } from "./live.js";
 import { page } from "./page.js";
+import { shortcuts } from "./shortcuts.js";
 
-page(desk, live);
+page(desk, live, shortcuts);
