@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from mrtr_web.timeline import Row, Side, Timeline
 
-WIDTH = 570
-LINES = {Side.PERSON: 110, Side.APP: 290, Side.SERVER: 470}
+WIDTH = 400
+LINES = {Side.PERSON: 82, Side.APP: 222, Side.SERVER: 362}
 """Where each lifeline is, from the left."""
 TOP = 32
 """Where the lifelines begin, under their names."""
