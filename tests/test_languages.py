@@ -252,4 +252,4 @@ def test_times_are_written_as_the_language_writes_them(alice: User, server: Serv
     Flow.objects.filter(pk=flow.pk).update(started_at=datetime(2027, 5, 4, 14, 30, tzinfo=UTC))
     with timezone.override("UTC"):
         page = looking(alice).get(reverse("flows"), headers={"Accept-Language": "zh-TW"}).content.decode()
-    assert "2027年5月4日 14:30 · 參考編號" in page
+    assert "開始於 2027年5月4日 14:30<" in page

@@ -45,6 +45,7 @@ OF_NOBODY = {
     "profile",
     "session",
     "flows",
+    "forget_ended",
     "rules",
     "connections",
     "oauth_callback",
