@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from mrtr_web import audit, entries, forms, lifelines, queue, results, rounds, steps, timeline
+from mrtr_web import audit, entries, forms, lifelines, mine, queue, results, rounds, steps, timeline
 from mrtr_web.flow import Act, Event, State
 from mrtr_web.models import AuditEntry, Flow, Round, Server
 from mrtr_web.pages import Drawing
@@ -213,11 +213,12 @@ def states() -> list[tuple[Flow, bool]]:
     return [*found, (flow(State.RUNNING), True), (flow(State.COMPLETED, outcome="tool_error"), False)]
 
 
-def listed() -> list[tuple[Flow, str, bool, bool]]:
+def listed() -> list[mine.Row]:
+    typed = [("Destination", "Lyon"), ("Nights", "3")]
     return [
-        (flow(State.WAITING, round=2), "Book a trip", True, False),
-        (flow(State.COMPLETED, 2), "", True, False),
-        (flow(State.WITHDRAWN, 3), "Book a trip", False, False),
+        mine.Row(flow(State.WAITING, round=2), "Book a trip", True, False, typed, "Shall we book it?"),
+        mine.Row(flow(State.COMPLETED, 2), "", True, False),
+        mine.Row(flow(State.WITHDRAWN, 3), "Book a trip", False, False),
     ]
 
 
