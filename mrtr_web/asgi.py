@@ -40,6 +40,8 @@ guard_server_logs()
 guard_hooks()
 SWEEP_EVERY = 60.0
 HEADERS = {name.lower().encode(): value.encode() for name, value in EVERYWHERE.items()}
+OF_PAGES = b"permissions-policy"
+"""Longer than most scripts: what a page may do says nothing about the files that it is made of."""
 STRICT_TRANSPORT = f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains; preload"
 
 
@@ -173,6 +175,8 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 def _with_policy(scope: Scope, send: Send) -> Send:
     """Every answer has the headers of all, also where Django's middleware never saw it."""
     wanted = dict(HEADERS)
+    if scope["path"] in static.files:
+        del wanted[OF_PAGES]
     if scope["scheme"] in ("https", "wss") and settings.SECURE_HSTS_SECONDS:
         wanted[b"strict-transport-security"] = STRICT_TRANSPORT.encode()
 

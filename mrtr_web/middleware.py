@@ -3,6 +3,8 @@
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 from django.urls import reverse
 
 from mrtr_web import plain
@@ -33,6 +35,17 @@ class PagePolicy:
             response.headers.setdefault(name, value)
         response.headers["Cache-Control"] = EVERYWHERE["Cache-Control"]
         return response
+
+
+class PagesCompressed(GZipMiddleware):
+    """Pages alone: files of servers are what they are, and may be large.
+
+    Django adds up to 100 random bytes to each, so that its length does not tell what stands beside a server's words.
+    """
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        is_page = response.headers.get("Content-Type", "").startswith("text/html")
+        return super().process_response(request, response) if is_page else response
 
 
 class OneSyncChain:

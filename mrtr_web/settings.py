@@ -49,6 +49,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "mrtr_web.middleware.PagePolicy",
+    "mrtr_web.middleware.PagesCompressed",
     "django.middleware.locale.LocaleMiddleware",  # before all that may fail: those pages are read, too
     "django.middleware.security.SecurityMiddleware",
     "mrtr_web.sessions.SessionGate",
@@ -143,6 +144,10 @@ USE_I18N = True
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = BASE_DIR / "var" / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "servestatic.storage.CompressedStaticFilesStorage"},
+}
 
 CHANNEL_LAYERS = config.channel_layers(CONFIG.redis_url.get_secret_value())
 

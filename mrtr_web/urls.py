@@ -1,5 +1,6 @@
 """The routes."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.templatetags.static import static
@@ -20,6 +21,7 @@ from mrtr_web.views import (
     signing_in,
     site,
     start,
+    styleguide,
     suggest,
     wizard,
 )
@@ -87,6 +89,8 @@ urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
 ]
+if settings.CONFIG.loopback_http:  # where it is tried out
+    urlpatterns.append(path("styleguide/", styleguide.show, name="styleguide"))
 
 handler400 = "mrtr_web.views.trouble.unreadable"
 handler500 = "mrtr_web.views.trouble.broken"

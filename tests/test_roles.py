@@ -52,7 +52,7 @@ OF_NOBODY = {
     "oauth_refused",
 }
 """The same for everybody who is signed in, about themselves alone."""
-OF_THE_WORLD = {"client_metadata", "logo", "set_language"}
+OF_THE_WORLD = {"client_metadata", "logo", "set_language", "styleguide"}
 """For whoever asks."""
 
 
