@@ -229,7 +229,7 @@ def result() -> results.Shown:
 def pending() -> queue.Queue:
     """A page in the middle of the queue."""
     kinds = {"form": 2, "url": 1}
-    taken = flow(State.WAITING, round=12, taken_by=ADA, note="A-1")
+    taken = flow(State.WAITING, round=12, taken_by=ADA, note="#1")
     waits = queue.Row(taken, queue.PERSON, kinds, ("pay.example",), ("secret", "url"))
     off = flow(State.NOT_YET, 2)
     off.server.enabled = False
