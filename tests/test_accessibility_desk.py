@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from mrtr_web.models import Server
+from tests.accessible import check_for_everybody
 from tests.reviewers import admitted, flow_of, reviewer_of
 from tests.visitors import cookies_of
 from tests.window import Opener, Watched, in_browser
@@ -24,6 +25,38 @@ def at_the_desk(opened: Opener, server: Server, alice: User, **options: object) 
     window.page.context.add_cookies([{"name": n, "value": v, "url": window.base} for n, v in cookies.items()])
     window.page.goto(f"{window.base}/review/")
     return window
+
+
+QUEUE = """
+- table "Requests":
+  - rowgroup:
+    - row:
+      - columnheader "Request"
+      - columnheader "Who waits for whom"
+      - columnheader "For"
+      - columnheader "Asked"
+      - columnheader "Looked after"
+  - rowgroup:
+    - row:
+      - rowheader:
+        - link
+      - cell /With the person Demo desk waits for alice$/
+      - cell /Age/
+      - cell /Round 1 2 forms, one page to open pay.example$/
+      - cell /Nobody$/
+"""
+
+
+def test_the_queue_is_for_everybody(opened: Opener, server: Server, alice: User) -> None:
+    """A table by name, role and order, also on a phone, where it is laid out as cards."""
+    window = at_the_desk(opened, server, alice)
+    for width in (1280, 390):
+        window.page.set_viewport_size({"width": width, "height": 900})
+        expect(window.page.get_by_role("table")).to_match_aria_snapshot(QUEUE)
+    check_for_everybody(window.page)
+    window.page.get_by_role("link", name=rows(window.page)[0]).click()
+    expect(window.page.get_by_role("heading", level=1)).to_contain_text("Request")
+    check_for_everybody(window.page)
 
 
 def rows(page: Page) -> list[str]:

@@ -91,11 +91,17 @@ def test_a_lock_that_cannot_be_read_fails(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "error: pip-audit could not work with the lock files\n")
 
 
-def test_each_test_that_the_threat_model_names_exists() -> None:
-    page = (BASE / "docs" / "threat-model.md").read_text()
-    named = re.findall(r"`(test_\w+)::(test_\w+)`", page)
+def named_tests(page: str) -> list[tuple[str, str]]:
+    """Module and name of each test that a page of the docs names."""
+    found: list[tuple[str, str]] = re.findall(r"`(test_\w+)::(test_\w+)`", (BASE / "docs" / page).read_text())
+    return found
+
+
+@pytest.mark.parametrize("page", ["threat-model.md", "accessibility.md"])
+def test_each_test_that_a_page_of_the_docs_names_exists(page: str) -> None:
+    named = named_tests(page)
     assert len(named) >= 20
     for module, name in named:
         assert f"def {name}(" in (BASE / "tests" / f"{module}.py").read_text(), (module, name)
     readme = (BASE / "README.md").read_text()
-    assert "(SECURITY.md)" in readme and "(docs/threat-model.md)" in readme
+    assert "(SECURITY.md)" in readme and f"(docs/{page})" in readme
