@@ -3,9 +3,11 @@
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
-from django.template.loader import render_to_string
+from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 from django.urls import reverse
 
+from mrtr_web import plain
 from mrtr_web.policies import ADMIN_POLICY, EVERYWHERE
 
 METHODS = ("GET", "HEAD", "POST")
@@ -25,7 +27,7 @@ class PagePolicy:
         known = request.method in METHODS
         response = self.get_response(request) if known else HttpResponseNotAllowed(METHODS)
         if response.status_code == 405 and not response.content:
-            response.content = render_to_string("405.html").encode()
+            response.content = plain.page(request, "405.html").encode()
             response.headers["Content-Length"] = str(len(response.content))  # Django has counted what was there before
         if request.path.startswith(reverse("admin:index")):
             response.headers.setdefault("Content-Security-Policy", ADMIN_POLICY)
@@ -33,6 +35,17 @@ class PagePolicy:
             response.headers.setdefault(name, value)
         response.headers["Cache-Control"] = EVERYWHERE["Cache-Control"]
         return response
+
+
+class PagesCompressed(GZipMiddleware):
+    """Pages alone: files of servers are what they are, and may be large.
+
+    Django adds up to 100 random bytes to each, so that its length does not tell what stands beside a server's words.
+    """
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        is_page = response.headers.get("Content-Type", "").startswith("text/html")
+        return super().process_response(request, response) if is_page else response
 
 
 class OneSyncChain:

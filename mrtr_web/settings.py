@@ -49,6 +49,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "mrtr_web.middleware.PagePolicy",
+    "mrtr_web.middleware.PagesCompressed",
     "django.middleware.locale.LocaleMiddleware",  # before all that may fail: those pages are read, too
     "django.middleware.security.SecurityMiddleware",
     "mrtr_web.sessions.SessionGate",
@@ -133,6 +134,7 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = CONFIG.max_request_bytes  # above it Django would 
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000  # more than a round can hold
 
 LANGUAGE_CODE = "en"
+FORMAT_MODULE_PATH = "mrtr_web.formats"
 LANGUAGES = [("en", "English"), ("zh-hant", "繁體中文")]  # each by its own name, which is what the switch shows
 LOCALE_PATHS = [BASE_DIR / "mrtr_web" / "locale"]
 TIME_ZONE = CONFIG.time_zone
@@ -142,6 +144,10 @@ USE_I18N = True
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = BASE_DIR / "var" / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "servestatic.storage.CompressedStaticFilesStorage"},
+}
 
 CHANNEL_LAYERS = config.channel_layers(CONFIG.redis_url.get_secret_value())
 

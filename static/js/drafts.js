@@ -1,6 +1,4 @@
 // Half-typed answers survive a reload of this tab. Never secrets, never past the round, never after signing out.
-import { redraw } from "./shape.js";
-
 const PREFIX = "mrtr-draft:";
 const SENT = "mrtr-sent";
 const PASSED_OVER = new Set(["hidden", "password", "file", "submit", "button"]);
@@ -80,7 +78,7 @@ function bringBack(form, values, enhance) {
   for (const field of form.querySelectorAll("input[type=hidden]:not([data-structure])")) body.set(field.name, field.value);
   for (const [name, all] of Object.entries(values)) for (const value of all) body.append(name, value);
   body.set("do", "draft");
-  return redraw(form, body, enhance);
+  return import("./shape.js").then(({ redraw }) => redraw(form, body, enhance)); // only a form of many shapes needs it
 }
 
 const isChecked = (field) => field.type === "radio" || field.type === "checkbox";
