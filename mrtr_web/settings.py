@@ -14,7 +14,7 @@ DEV_ENV = BASE_DIR / "var" / "dev.env"
 
 def _read_dev_env() -> None:
     """A checkout prepared by `make run` keeps its keys in var/dev.env: used only where no SECRET_KEY is set."""
-    if "SECRET_KEY" in os.environ or not DEV_ENV.exists():
+    if {"SECRET_KEY", "SECRET_KEY_FILE"} & os.environ.keys() or not DEV_ENV.exists():
         return
     for line in DEV_ENV.read_text().splitlines():
         name, _, value = line.partition("=")
