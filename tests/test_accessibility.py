@@ -1,6 +1,7 @@
 """The booking for everybody: one walk, each page looked at by name, role and order, zoomed, spaced, and by touch."""
 
 import re
+from typing import Any
 
 from django.utils import timezone
 from playwright.sync_api import Page, Request, expect
@@ -200,7 +201,7 @@ def test_every_page_of_the_booking_is_for_everybody(opened: Opener, demo: Record
 
 def test_what_has_the_focus_is_not_hidden_by_what_sticks_to_the_window(opened: Opener, server: Server) -> None:
     """WCAG 2.4.11: with a reminder on top, forth and back through a small window."""
-    fields = {f"f{n}": {"type": "string", "title": f"Question {n}"} for n in range(14)}
+    fields: dict[str, Any] = {f"f{n}": {"type": "string", "title": f"Question {n}"} for n in range(14)}
     window = opened(viewport={"width": 390, "height": 500})
     page = window.page
     with desk(server, asks("s", **fields)):
