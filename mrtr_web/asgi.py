@@ -12,7 +12,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrtr_web.settings")
 
 from django.conf import settings
 from django.core.asgi import get_asgi_application
-from django.template.loader import render_to_string
 from django.utils.http import parse_header_parameters
 from servestatic import ServeStaticASGI
 
@@ -22,7 +21,7 @@ from mrtr_web.checks import refuse_unsound
 
 refuse_unsound()
 
-from mrtr_web import allowances, consumers, egress, guard, ledger, renewal
+from mrtr_web import allowances, consumers, egress, guard, ledger, plain, renewal
 from mrtr_web import urls as urls  # loaded before the first requests, which come at once
 from mrtr_web.live import hub
 from mrtr_web.logs import guard_hooks, guard_server_logs
@@ -65,7 +64,7 @@ class BodyCap:
         try:
             body = await self._body(receive)
         except TooLarge:
-            return await _refuse(send, 413, "text/html", render_to_string("413.html", {"most": self.limit}))
+            return await _refuse(send, 413, "text/html", plain.page_before_django(scope, "413.html", most=self.limit))
         if body is None:
             return None
         pending = [{"type": "http.request", "body": body, "more_body": False}]
@@ -103,7 +102,7 @@ class Utf8Only:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or _is_utf8(scope["headers"]):
             return await self.app(scope, receive, send)
-        return await _refuse(send, 400, "text/html", render_to_string("400.html"))
+        return await _refuse(send, 400, "text/html", plain.page_before_django(scope, "400.html"))
 
 
 def _is_utf8(headers: Iterable[tuple[bytes, bytes]]) -> bool:

@@ -1,5 +1,6 @@
 """Every setting that an operator may give, with its type, unit and default. One table in the README mirrors it."""
 
+import os
 import re
 import zoneinfo
 from pathlib import Path
@@ -8,6 +9,8 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from mrtr_web import secretfiles
 
 Names = Annotated[tuple[str, ...], NoDecode]
 """A comma separated list."""
@@ -20,6 +23,8 @@ PICTURES = {".svg": "image/svg+xml", ".png": "image/png", ".webp": "image/webp"}
 MAX_LOGO = 200_000
 """Bytes."""
 SECRETS = Path("/run/secrets")
+BARE = ("secret_key", "secret_key_fallbacks", "allowed_hosts", "database_url", "redis_url")
+"""Fields whose variables have no prefix."""
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")
 """What may be said of TLS in DATABASE_URL, as PostgreSQL's own programs take it."""
@@ -32,7 +37,7 @@ class BadSetting(Exception):
 
 
 class Config(BaseSettings):
-    """Read from the environment: prefix MRTR_, save for the four customary names without one."""
+    """Read from the environment: prefix MRTR_, save for the customary names without one; secrets also from files."""
 
     model_config = SettingsConfigDict(env_prefix="MRTR_", extra="ignore", populate_by_name=True)
 
@@ -176,19 +181,22 @@ def _size(path: Path) -> int:
 
 def load() -> Config:
     """The settings of this process. Raises BadSetting with one line per wrong variable."""
+    given, faults = secretfiles.read(os.environ)
     try:
-        return Config()
+        found = Config(**{name.removeprefix("MRTR_").lower(): value for name, value in given.items()})  # type: ignore[arg-type]
     except ValidationError as error:
-        lines = [
-            f"{_variable(entry['loc'])}: {entry['msg'].removeprefix('Value error, ')}"
-            for entry in error.errors(include_input=False)
-        ]
-        raise BadSetting("; ".join(lines)) from None
+        for entry in error.errors(include_input=False):
+            name = variable(str(entry["loc"][0]).lower())
+            said = f"{name}_FILE" if name in given else name
+            faults.setdefault(name, f"{said}: {entry['msg'].removeprefix('Value error, ')}")
+    if faults:
+        raise BadSetting("; ".join(faults.values()))
+    return found
 
 
-def _variable(loc: tuple[int | str, ...]) -> str:
-    name = str(loc[0])
-    return name if name.isupper() else f"MRTR_{name.upper()}"
+def variable(field: str) -> str:
+    """What a field of Config is called in the environment."""
+    return field.upper() if field in BARE else f"MRTR_{field.upper()}"
 
 
 def database(url: str, base: Path) -> dict[str, object]:

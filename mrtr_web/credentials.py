@@ -15,7 +15,7 @@ from pathlib import Path
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from mrtr_web import clientlines, headerlines, keyring, tokens
+from mrtr_web import clientlines, headerlines, keyring, secretfiles, tokens
 from mrtr_web.egress import origin_of
 from mrtr_web.headerlines import Malformed
 from mrtr_web.models import Server
@@ -135,7 +135,12 @@ def fault(source: str, ref: str) -> str:
         if ref.upper() in _OWN or ref.upper().startswith(_OWN_PREFIXES):
             return _("This variable holds a secret of this app itself, which is never sent to a server.")
         return ""
-    return "" if _path(ref) else _("This is not the name of a file inside the directory of MRTR_CREDENTIAL_DIR.")
+    path = _path(ref)
+    if path is None:
+        return _("This is not the name of a file inside the directory of MRTR_CREDENTIAL_DIR.")
+    if secretfiles.is_own(path, os.environ):
+        return _("This file holds a secret of this app itself, which is never sent to a server.")
+    return ""
 
 
 def _headers(server: Server, user: int) -> dict[str, str]:

@@ -11,17 +11,19 @@ from django.utils.translation import gettext_lazy as _
 class Connection(models.Model):
     """A person's token for a server, sealed under the key ring. Goes when they disconnect, and with either of them."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="connections")
-    server = models.ForeignKey("mrtr_web.Server", models.CASCADE, related_name="connections")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="connections", verbose_name=_("user")
+    )
+    server = models.ForeignKey("mrtr_web.Server", models.CASCADE, related_name="connections", verbose_name=_("server"))
     kind = models.CharField(max_length=10)
     """The server's kind of credential that it was made for."""
     url = models.CharField(max_length=500)
     """Of the server: the only address that the token may be sent to, for others may live on the same host."""
     sealed = models.BinaryField()
-    connected_at = models.DateTimeField(db_default=Now())
+    connected_at = models.DateTimeField(_("connected at"), db_default=Now())
     renew_at = models.DateTimeField(null=True)
     """When the token is to be renewed: somewhat before it ends. None: it cannot be, or does not end."""
-    ends_at = models.DateTimeField(null=True)
+    ends_at = models.DateTimeField(_("ends at"), null=True)
     """When the token ends, as far as is known."""
     sign_ins = models.PositiveIntegerField(default=0)
     """In a row, that did not make the server list what it offers."""

@@ -87,6 +87,12 @@ def _failures(attempts: Any) -> int:
     return sum(attempts.values_list("failures_since_start", flat=True))
 
 
+def left(request: Any) -> int:
+    """How many more wrong passwords will be looked at after one that failed: the same for names that nobody has."""
+    attempts = Handler().get_user_attempts(request, request.axes_credentials)
+    return min(limit - _failures(found) for found, limit in zip(attempts, _limits(), strict=True))
+
+
 def wait(request: Any) -> int:
     """Seconds until the next attempt of somebody who is locked out will be looked at."""
     attempts = Handler().get_user_attempts(request, request.axes_credentials)

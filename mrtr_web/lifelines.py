@@ -38,6 +38,7 @@ class Bar:
     height: int
     text_x: int
     text_y: int
+    anchor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,5 +89,5 @@ def _arrow(start: int, end: int, y: int) -> Arrow:
 def _bar(row: Row, y: int) -> Bar | None:
     if row.turn is None:
         return None
-    x = LINES[row.turn]
-    return Bar(x - BAR // 2, y, STEP, x + BAR, y + SPENT)
+    x, is_last = LINES[row.turn], row.turn is Side.SERVER  # beyond the last line there is no room for words
+    return Bar(x - BAR // 2, y, STEP, x - BAR if is_last else x + BAR, y + SPENT, "end" if is_last else "start")

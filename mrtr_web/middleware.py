@@ -5,9 +5,9 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
-from django.template.loader import render_to_string
 from django.urls import reverse
 
+from mrtr_web import plain
 from mrtr_web.policies import ADMIN_POLICY, EVERYWHERE
 
 METHODS = ("GET", "HEAD", "POST")
@@ -27,7 +27,7 @@ class PagePolicy:
         known = request.method in METHODS
         response = self.get_response(request) if known else HttpResponseNotAllowed(METHODS)
         if response.status_code == 405 and not response.content:
-            response.content = render_to_string("405.html").encode()
+            response.content = plain.page(request, "405.html").encode()
             response.headers["Content-Length"] = str(len(response.content))  # Django has counted what was there before
         if request.path.startswith(reverse("admin:index")):
             response.headers.setdefault("Content-Security-Policy", ADMIN_POLICY)

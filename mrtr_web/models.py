@@ -14,7 +14,7 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from mrtr_web import findings, networks, roots
+from mrtr_web import networks, references, roots, wording
 from mrtr_web.access import PER_PERSON
 from mrtr_web.fields import JSONText
 from mrtr_web.flow import OPEN, State
@@ -22,6 +22,8 @@ from mrtr_web.grants import Connection as Connection
 from mrtr_web.grants import Registration as Registration
 from mrtr_web.grants import SignIn as SignIn
 from mrtr_web.meters import Allowance as Allowance
+from mrtr_web.trail import AuditEntry as AuditEntry
+from mrtr_web.trail import Finding as Finding
 
 CAPABILITIES = ("elicitation", "sampling", "roots")
 """What may be declared to a server."""
@@ -48,13 +50,14 @@ class Session(models.Model):
 
     session_key = models.CharField(max_length=40, unique=True)
     session_data = models.TextField()
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, verbose_name=_("user"))
     key_digest = models.CharField(max_length=64, blank=True)
-    seen_at = models.DateTimeField()
-    expire_date = models.DateTimeField(db_index=True)
-    ends_at = models.DateTimeField()
+    seen_at = models.DateTimeField(_("last used"))
+    expire_date = models.DateTimeField(_("ends unless used"), db_index=True)
+    ends_at = models.DateTimeField(_("ends at"))
 
     class Meta:
+        verbose_name, verbose_name_plural = _("session"), _("sessions")
         permissions: ClassVar = [("end_sessions", "Can end a person's sessions at the review desk")]
 
     def __str__(self) -> str:
@@ -64,32 +67,40 @@ class Session(models.Model):
 class Server(models.Model):
     """An upstream MCP server, registered by an admin."""
 
-    slug = models.SlugField(unique=True)
-    name = models.CharField(max_length=100)
-    letter = models.CharField(max_length=2, blank=True)
+    slug = models.SlugField(_("slug"), unique=True)
+    name = models.CharField(_("name"), max_length=100)
+    letter = models.CharField(_("letter"), max_length=2, blank=True)
     """Shown in the server's icon; the first one of the name where it is empty."""
-    description = models.TextField(blank=True)
-    tags = JSONText(default=list, blank=True)
+    description = models.TextField(_("description"), blank=True)
+    tags = JSONText(_("tags"), default=list, blank=True)
     """Words to find the server by."""
-    url = models.URLField(max_length=500)
-    private_networks = JSONText(default=list, blank=True)
+    url = models.URLField(_("address"), max_length=500)
+    private_networks = JSONText(_("private networks"), default=list, blank=True)
     """CIDR blocks of private addresses that its name may lead to."""
-    capabilities = JSONText(default=asks_by_form, blank=True)
-    roots = JSONText(default=list, blank=True)
+    capabilities = JSONText(_("capabilities"), default=asks_by_form, blank=True)
+    roots = JSONText(_("roots"), default=list, blank=True)
     """Folders that people may name to this server: objects with uri and, if wanted, name."""
-    silence_timeout = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    silence_timeout = models.PositiveIntegerField(
+        _("silence timeout"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
     """Seconds; None stands for the setting."""
-    total_timeout = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    total_timeout = models.PositiveIntegerField(
+        _("total timeout"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
     """Seconds; None stands for the setting."""
-    enabled = models.BooleanField(default=True)
-    groups: "models.ManyToManyField[Any, Any]" = models.ManyToManyField("auth.Group", blank=True)
-    hidden_tools = JSONText(default=list, blank=True)
+    enabled = models.BooleanField(_("enabled"), default=True)
+    groups: "models.ManyToManyField[Any, Any]" = models.ManyToManyField(
+        "auth.Group", blank=True, verbose_name=_("groups")
+    )
+    hidden_tools = JSONText(_("hidden tools"), default=list, blank=True)
     """Names of tools that people are not offered."""
-    keep_messages = models.BooleanField(default=False)
+    keep_messages = models.BooleanField(_("keep messages"), default=False)
     """Whether reviewers may read what the server asks, until the flow ends."""
-    credential_kind = models.CharField(max_length=10, choices=CREDENTIAL_KINDS, default="none")
-    credential_source = models.CharField(max_length=10, choices=CREDENTIAL_SOURCES, default="form")
-    credential_ref = models.CharField(max_length=200, blank=True)
+    credential_kind = models.CharField(_("credential kind"), max_length=10, choices=CREDENTIAL_KINDS, default="none")
+    credential_source = models.CharField(
+        _("credential source"), max_length=10, choices=CREDENTIAL_SOURCES, default="form"
+    )
+    credential_ref = models.CharField(_("credential ref"), max_length=200, blank=True)
     """Name of the environment variable or of the file."""
     credential_sealed = models.BinaryField(null=True, editable=False)
     credential_origin = models.CharField(max_length=500, blank=True, editable=False)
@@ -111,6 +122,7 @@ class Server(models.Model):
     """What it says of itself: its revisions and capabilities."""
 
     class Meta:
+        verbose_name, verbose_name_plural = _("server"), _("servers")
         ordering: ClassVar = ["name"]
         permissions: ClassVar = [("switch_server", "Can switch servers off and on at the review desk")]
 
@@ -191,34 +203,39 @@ class Flow(models.Model):
     """One original request of one person and everything that follows from it."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="flows")
-    server = models.ForeignKey(Server, models.CASCADE, related_name="flows")
-    method = models.CharField(max_length=40)
-    name = models.TextField(blank=True)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="flows", verbose_name=_("user"))
+    server = models.ForeignKey(Server, models.CASCADE, related_name="flows", verbose_name=_("server"))
+    method = models.CharField(_("method"), max_length=40)
+    name = models.TextField(_("name"), blank=True)
     """The tool's or prompt's name, or the URI template. A resource's URI is content and lives in the record."""
-    state = models.CharField(max_length=12, choices=[(s.value, s.value) for s in State], default=State.RUNNING)
-    round = models.PositiveIntegerField(default=0)
-    state_only = models.PositiveIntegerField(default=0)
+    state = models.CharField(
+        _("state"), max_length=12, choices=[(s.value, wording.STATES[s]) for s in State], default=State.RUNNING
+    )
+    round = models.PositiveIntegerField(_("round"), default=0)
+    state_only = models.PositiveIntegerField(_("times told to wait"), default=0)
     """State-only results in a row."""
     told_to_wait_at = models.DateTimeField(null=True)
     """When the first of them came."""
     leg = models.UUIDField(null=True)
     """The leg that may land."""
-    lease_until = models.DateTimeField(null=True)
-    outcome = models.CharField(max_length=60, blank=True)
+    lease_until = models.DateTimeField(_("lease until"), null=True)
+    outcome = models.CharField(_("outcome"), max_length=60, blank=True)
     """A code of ours for how the last leg ended: never text of the server."""
-    started_at = models.DateTimeField(db_default=Now())
-    changed_at = models.DateTimeField(db_default=Now())
-    reason = models.CharField(max_length=300, blank=True)
+    started_at = models.DateTimeField(_("started at"), db_default=Now())
+    changed_at = models.DateTimeField(_("changed at"), db_default=Now())
+    reason = models.CharField(_("reason"), max_length=300, blank=True)
     """Why a reviewer withdrew it: for the person to read."""
-    reminded_at = models.DateTimeField(null=True)
+    reminded_at = models.DateTimeField(_("reminded at"), null=True)
     """When a reviewer last asked the person to go on."""
-    taken_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    taken_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", verbose_name=_("taken by")
+    )
     """The reviewer who looks after it."""
-    note = models.CharField(max_length=300, blank=True)
+    note = models.CharField(_("note"), max_length=300, blank=True)
     """Of that reviewer, for the others."""
 
     class Meta:
+        verbose_name, verbose_name_plural = _("flow"), _("flows")
         ordering: ClassVar = ["-started_at"]
         permissions: ClassVar = [("review_flow", "Can use the review desk")]
         indexes: ClassVar = [
@@ -235,7 +252,7 @@ class Flow(models.Model):
     @property
     def reference(self) -> str:
         """A short word to quote to a reviewer."""
-        return self.id.hex[:8].upper()
+        return references.short(self.id)
 
     @property
     def is_open(self) -> bool:
@@ -256,18 +273,19 @@ class SealedRecord(models.Model):
 class Round(models.Model):
     """An InputRequiredResult with steps: what kinds were asked, and what was done, without content."""
 
-    flow = models.ForeignKey(Flow, models.CASCADE, related_name="rounds")
-    number = models.PositiveIntegerField()
-    kinds = JSONText()
-    hosts = JSONText(default=list)
+    flow = models.ForeignKey(Flow, models.CASCADE, related_name="rounds", verbose_name=_("flow"))
+    number = models.PositiveIntegerField(_("number"))
+    kinds = JSONText(_("kinds"))
+    hosts = JSONText(_("hosts"), default=list)
     """Of the pages that people were asked to open."""
-    warnings = JSONText(default=list)
+    warnings = JSONText(_("warnings"), default=list)
     """Codes of ours for what a reviewer should look at."""
-    actions = JSONText(null=True)
-    asked_at = models.DateTimeField(db_default=Now())
-    answered_at = models.DateTimeField(null=True)
+    actions = JSONText(_("actions"), null=True)
+    asked_at = models.DateTimeField(_("asked at"), db_default=Now())
+    answered_at = models.DateTimeField(_("answered at"), null=True)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("round"), _("rounds")
         ordering: ClassVar = ["number"]
         constraints: ClassVar = [models.UniqueConstraint(fields=["flow", "number"], name="one_round_per_number")]
 
@@ -279,15 +297,16 @@ class Leg(models.Model):
     """One HTTP exchange with the server."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    flow = models.ForeignKey(Flow, models.CASCADE, related_name="legs")
-    round = models.PositiveIntegerField()
-    started_at = models.DateTimeField(db_default=Now())
-    sent_at = models.DateTimeField(null=True)
+    flow = models.ForeignKey(Flow, models.CASCADE, related_name="legs", verbose_name=_("flow"))
+    round = models.PositiveIntegerField(_("round"))
+    started_at = models.DateTimeField(_("started at"), db_default=Now())
+    sent_at = models.DateTimeField(_("sent at"), null=True)
     """Set before the first byte may leave; null means surely not sent."""
-    ended_at = models.DateTimeField(null=True)
-    outcome = models.CharField(max_length=60, blank=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True)
+    outcome = models.CharField(_("outcome"), max_length=60, blank=True)
 
     class Meta:
+        verbose_name, verbose_name_plural = _("leg"), _("legs")
         ordering: ClassVar = ["started_at"]
 
     def __str__(self) -> str:
@@ -306,83 +325,6 @@ class KeptMessages(models.Model):
 
     def __str__(self) -> str:
         return f"messages of round {self.round}"
-
-
-class AuditEntry(models.Model):
-    """A transition of a flow, or an intervention. Append-only: a trigger refuses changes, only the purge deletes.
-
-    It stands for itself: what it names may be gone since.
-    """
-
-    at = models.DateTimeField(db_default=Now(), db_index=True)
-    by = models.CharField(max_length=150, blank=True)
-    """Who did it; empty: the server, or this app."""
-    event = models.CharField(max_length=20)
-    flow = models.UUIDField(null=True, db_index=True)
-    person = models.CharField(max_length=150, blank=True)
-    """Whose flow or session it is."""
-    server_id = models.BigIntegerField(null=True)
-    server = models.CharField(max_length=50, blank=True)
-    """Its slug."""
-    method = models.CharField(max_length=40, blank=True)
-    name = models.TextField(blank=True)
-    before = models.CharField(max_length=12, blank=True)
-    after = models.CharField(max_length=12, blank=True)
-    round = models.PositiveIntegerField(null=True)
-    kinds = JSONText(default=list)
-    actions = JSONText(default=list)
-    sent_bytes = models.PositiveBigIntegerField(null=True)
-    received_bytes = models.PositiveBigIntegerField(null=True)
-    duration = models.DurationField(null=True)
-    """Time spent in the state before."""
-    outcome = models.CharField(max_length=60, blank=True)
-    note = models.CharField(max_length=300, blank=True)
-
-    class Meta:
-        ordering: ClassVar = ["-id"]
-        verbose_name = _("audit entry")
-        verbose_name_plural = _("audit entries")
-        indexes: ClassVar = [
-            models.Index(fields=["server_id", "-id"]),
-            models.Index(fields=["person", "-id"]),
-            models.Index(fields=["by", "-id"]),
-            models.Index(fields=["event", "-id"]),
-            models.Index(fields=["outcome"], opclasses=["varchar_pattern_ops"], name="audit_by_outcome"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.event}: {self.before} -> {self.after}"
-
-    @property
-    def reference(self) -> str:
-        """Of the flow; "" where it is about none."""
-        return Flow(pk=self.flow).reference if self.flow else ""
-
-
-class Finding(models.Model):
-    """A rule that a server was seen to break: the rule's id and how often, no content."""
-
-    server = models.ForeignKey(Server, models.CASCADE, related_name="findings")
-    rule = models.CharField(max_length=40)
-    count = models.PositiveIntegerField(default=0)
-    first_at = models.DateTimeField(db_default=Now())
-    last_at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        ordering: ClassVar = ["rule"]
-        constraints: ClassVar = [models.UniqueConstraint(fields=["server", "rule"], name="one_row_per_rule")]
-
-    def __str__(self) -> str:
-        return self.rule
-
-    @property
-    def meaning(self) -> str:
-        return findings.meaning(self.rule)
-
-    @property
-    def anchor(self) -> str:
-        """Where the page of rules explains it."""
-        return findings.key(self.rule)
 
 
 class Person(models.Model):

@@ -1,6 +1,6 @@
 """Asks a server what it is and what it offers, and says in words how that went: for admins, when they save or test."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
@@ -38,7 +38,8 @@ def _without_token(server: Server) -> Report:
     """Of a server that gets no request from who has no token: whether it is there. Raises relay.RelayError."""
     connection.close()
     target = relay.Endpoint(server.url, {}, tuple(server.private_networks))
-    async_to_sync(relay.discover)(target, catalog.limits(server), capabilities=catalog.capabilities(server))
+    bounds = replace(catalog.limits(), silence=catalog.LISTING_SECONDS, total=catalog.LISTING_SECONDS)
+    async_to_sync(relay.discover)(target, bounds, capabilities=catalog.capabilities(server))
     return Report(True, _("%s answers. What it offers is seen by who has given a token of their own.") % server.name)
 
 

@@ -23,3 +23,8 @@ class ReferenceField(forms.CharField):
 def between(digits: str) -> tuple[uuid.UUID, uuid.UUID]:
     """The first and the last id that begin with these digits."""
     return uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
+
+
+def short(ident: uuid.UUID) -> str:
+    """The word to quote for the flow of this id."""
+    return ident.hex[:8].upper()

@@ -14,7 +14,7 @@ DEV_ENV = BASE_DIR / "var" / "dev.env"
 
 def _read_dev_env() -> None:
     """A checkout prepared by `make run` keeps its keys in var/dev.env: used only where no SECRET_KEY is set."""
-    if "SECRET_KEY" in os.environ or not DEV_ENV.exists():
+    if {"SECRET_KEY", "SECRET_KEY_FILE"} & os.environ.keys() or not DEV_ENV.exists():
         return
     for line in DEV_ENV.read_text().splitlines():
         name, _, value = line.partition("=")
@@ -134,6 +134,7 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = CONFIG.max_request_bytes  # above it Django would 
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000  # more than a round can hold
 
 LANGUAGE_CODE = "en"
+FORMAT_MODULE_PATH = "mrtr_web.formats"
 LANGUAGES = [("en", "English"), ("zh-hant", "繁體中文")]  # each by its own name, which is what the switch shows
 LOCALE_PATHS = [BASE_DIR / "mrtr_web" / "locale"]
 TIME_ZONE = CONFIG.time_zone

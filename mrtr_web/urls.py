@@ -1,5 +1,6 @@
 """The routes."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.templatetags.static import static
@@ -14,11 +15,13 @@ from mrtr_web.views import (
     catalog,
     connections,
     health,
+    mine,
     records,
     review,
     signing_in,
     site,
     start,
+    styleguide,
     suggest,
     wizard,
 )
@@ -51,7 +54,8 @@ urlpatterns = [
     path("oauth/callback/", signing_in.callback, name="oauth_callback"),
     path("oauth/refused/", signing_in.refused, name="oauth_refused"),
     path("oauth/client-metadata.json", signing_in.document, name="client_metadata"),
-    path("flows/", wizard.mine, name="flows"),
+    path("flows/", mine.mine, name="flows"),
+    path("flows/forget/", mine.forget_ended, name="forget_ended"),
     path("flows/<uuid:flow_id>/", wizard.flow, name="flow"),
     path("flows/<uuid:flow_id>/timeline/", wizard.timeline, name="timeline"),
     path("flows/<uuid:flow_id>/check/", wizard.check, name="check"),
@@ -85,6 +89,8 @@ urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
 ]
+if settings.CONFIG.loopback_http:  # where it is tried out
+    urlpatterns.append(path("styleguide/", styleguide.show, name="styleguide"))
 
 handler400 = "mrtr_web.views.trouble.unreadable"
 handler500 = "mrtr_web.views.trouble.broken"

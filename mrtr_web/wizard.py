@@ -17,6 +17,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, Q
+from django.db.models.functions import Length
 from django.utils import timezone
 
 from mrtr_web import allowances, catalog, kept, ledger, live, operations, pages, relay, secrecy, steps, vault
@@ -75,6 +76,17 @@ def open_flow(visitor: Visitor, flow_id: uuid.UUID) -> tuple[Flow, Record]:
         raise Unreadable
     row = sealed.flow
     return row, vault.open_record(bytes(sealed.sealed), _keys(visitor), _binding(visitor, row, row.round))
+
+
+def small_records(visitor: Visitor, flows: Collection[uuid.UUID], size: int) -> dict[uuid.UUID, Record]:
+    """The content of those of these flows whose sealed records have so many bytes at most."""
+    small = SealedRecord.objects.annotate(size=Length("sealed")).filter(size__lte=size, session=visitor.session)
+    found, keys = {}, _keys(visitor)
+    for sealed in small.filter(pk__in=flows).select_related("flow"):
+        row = sealed.flow
+        with contextlib.suppress(Unreadable):
+            found[row.pk] = vault.open_record(bytes(sealed.sealed), keys, _binding(visitor, row, row.round))
+    return found
 
 
 def held(visitor: Visitor) -> set[uuid.UUID]:

@@ -346,3 +346,12 @@ def test_what_a_server_lists_for_one_person_alone_is_counted_too(root: Person, d
     assert re.search(
         r"Revisions of MCP: 2026-07-28.* It offers [1-9]\d* tools, [1-9]\d* prompts?, [1-9]\d* resources", text
     )
+
+
+def test_the_administration_is_in_the_language_of_its_reader(root: Person, alice: User, server: Server) -> None:
+    Flow.objects.create(user=alice, server=server, method="tools/call", state="waiting")
+    root.client.headers["Accept-Language"] = "zh-TW"
+    texts = {name: root.get(f"/admin/mrtr_web/{name}/").text for name in ("flow", "server", "session", "leg")}
+    assert all(word in texts["flow"] for word in ("請求", "參考編號", "伺服器", "開始時間", "狀態", "當事人"))
+    assert not any(word in texts["flow"] for word in ("Started at", "Reference", "With the person", "waiting"))
+    assert "網址代稱" in texts["server"] and "最後使用時間" in texts["session"] and "呼叫" in texts["leg"]

@@ -98,6 +98,7 @@ def test_a_half_typed_reply_survives_a_reload(opened: Opener, all_kinds: Server)
     page = window.page
     with desk(all_kinds, required({"a": REPLY}, "s1")):
         begin(window)
+        page.wait_for_load_state()  # nobody is as quick as to reload before the scripts are there
         page.get_by_label("Your reply").fill("Half a")
         page.get_by_label("Written by").click()
         page.reload()

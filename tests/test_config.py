@@ -1,10 +1,11 @@
 """A wrong setting stops the start with the variable's name, and never with a secret's value."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from mrtr_web import config
+from mrtr_web import config, secretfiles
 
 
 def test_defaults_are_those_of_the_readme(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +157,106 @@ def test_a_secret_is_not_printed() -> None:
 
 def test_the_readme_has_one_row_for_each_setting() -> None:
     readme = (Path(__file__).parent.parent / "README.md").read_text()
-    rows = {line.split("`")[1] for line in readme.splitlines() if line.startswith("| `")}
-    bare = {"secret_key", "secret_key_fallbacks", "allowed_hosts", "database_url", "redis_url"}
-    names = {name.upper() if name in bare else f"MRTR_{name.upper()}" for name in config.Config.model_fields}
-    assert rows == names
+    rows = {line.split("`")[1]: line for line in readme.splitlines() if line.startswith("| `")}
+    assert rows.keys() == set(map(config.variable, config.Config.model_fields))
+    assert {name for name, row in rows.items() if f"`{name}_FILE`" in row} == set(secretfiles.VARIABLES)
+
+
+SECRETS = {
+    "SECRET_KEY": "c4n4ry" * 10,
+    "SECRET_KEY_FALLBACKS": "c4n4ry-1, c4n4ry-2",
+    "DATABASE_URL": "postgresql://me:c4n4ry@db/x",
+    "REDIS_URL": "redis://:c4n4ry@redis:6379",
+    "MRTR_CREDENTIAL_KEYS": "c4n4ry-abcdefghijklmnopqrstuvwxyz-0123456789-ABC",
+}
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """No secret is set."""
+    for name in SECRETS:
+        monkeypatch.delenv(name, raising=False)
+    return monkeypatch
+
+
+def test_every_secret_may_be_a_file(bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, value in SECRETS.items():
+        (tmp_path / name).write_text(f"{value}\n")
+        bare.setenv(f"{name}_FILE", str(tmp_path / name))
+    found = config.load()
+    assert found.secret_key.get_secret_value() == SECRETS["SECRET_KEY"]
+    assert found.secret_key_fallbacks == ("c4n4ry-1", "c4n4ry-2")
+    assert found.database_url.get_secret_value() == SECRETS["DATABASE_URL"]
+    assert found.redis_url.get_secret_value() == SECRETS["REDIS_URL"]
+    assert found.credential_keys == (SECRETS["MRTR_CREDENTIAL_KEYS"],)
+    assert "c4n4ry" not in repr(found)
+
+
+@pytest.mark.parametrize("ending", ["", "\n", "\r\n"])
+def test_of_a_file_only_the_last_line_break_is_left_out(bare: pytest.MonkeyPatch, tmp_path: Path, ending: str) -> None:
+    (tmp_path / "key").write_text(" " + "k" * 60 + " " + ending, newline="")
+    bare.setenv("secret_key_file", str(tmp_path / "key"))
+    assert config.load().secret_key.get_secret_value() == " " + "k" * 60 + " "
+
+
+def test_a_secret_is_given_once(bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(SECRETS["SECRET_KEY"])
+    bare.setenv("SECRET_KEY", SECRETS["SECRET_KEY"])
+    bare.setenv("SECRET_KEY_FILE", str(tmp_path / "key"))
+    with pytest.raises(config.BadSetting) as caught:
+        config.load()
+    assert str(caught.value) == "SECRET_KEY and SECRET_KEY_FILE: give one of the two"
+    bare.setenv("SECRET_KEY", "")
+    assert config.load().secret_key.get_secret_value() == SECRETS["SECRET_KEY"]
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (None, "cannot be read (No such file or directory)"),
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b"c4n4ry" * 20_000, "is larger than 64 KiB"),
+        (b"\xffc4n4ry", "is not text in UTF-8"),
+        (b"c4n4ry\nc4n4ry\n", "must hold one line of text"),
+        (b"c4n4ry\0", "must hold one line of text"),
+    ],
+)
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_file_that_cannot_be_taken_is_named_and_never_repeated(
+    bare: pytest.MonkeyPatch, tmp_path: Path, name: str, content: bytes | None, why: str
+) -> None:
+    bare.setenv("SECRET_KEY", SECRETS["SECRET_KEY"])
+    bare.delenv(name, raising=False)
+    path = tmp_path / "secret"
+    if content is not None:
+        path.write_bytes(content)
+    bare.setenv(f"{name}_FILE", str(path))
+    with pytest.raises(config.BadSetting) as caught:
+        config.load()
+    assert str(caught.value) == f"{name}_FILE: {path} {why}"
+
+
+def test_what_is_no_file_is_not_waited_for(bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    bare.setenv("REDIS_URL_FILE", str(tmp_path / "pipe"))
+    bare.setenv("DATABASE_URL_FILE", str(tmp_path))
+    bare.setenv("SECRET_KEY_FILE", "")
+    with pytest.raises(config.BadSetting) as caught:
+        config.load()
+    assert sorted(str(caught.value).split("; ")) == [
+        f"DATABASE_URL_FILE: {tmp_path} cannot be read (Is a directory)",
+        f"REDIS_URL_FILE: {tmp_path}/pipe is not a regular file",
+        "SECRET_KEY_FILE: it names no file",
+    ]
+
+
+def test_a_wrong_value_in_a_file_names_the_file_variable(bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("c4n4ry")
+    bare.setenv("SECRET_KEY_FILE", str(tmp_path / "key"))
+    bare.setenv("MRTR_MAX_ROUNDS", "0")
+    with pytest.raises(config.BadSetting) as caught:
+        config.load()
+    first, second = str(caught.value).split("; ")
+    assert first == "SECRET_KEY_FILE: must have 50 random characters or more"
+    assert second.startswith("MRTR_MAX_ROUNDS: ")

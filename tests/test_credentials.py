@@ -248,6 +248,21 @@ def test_a_file_of_the_directory_is_read_also_through_links_inside(
     assert credentials.headers(server) is None
 
 
+def test_files_with_secrets_of_this_app_are_no_source(
+    server: Server, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    base = folder(settings, tmp_path)
+    (base / "key").write_text(CANARY)
+    (base / "link").symlink_to(base / "key")
+    (base / "hard").hardlink_to(base / "key")
+    credentials.refer(server, "bearer", "file", "key")
+    monkeypatch.setenv("SECRET_KEY_FILE", str(base / "link"))
+    assert credentials.headers(server) is None
+    for ref in ("key", "link", "hard"):
+        with pytest.raises(Malformed, match="holds a secret of this app itself"):
+            credentials.refer(server, "bearer", "file", ref)
+
+
 def test_nothing_but_a_small_text_file_inside_the_directory_is_read(
     server: Server, settings: Settings, tmp_path: Path
 ) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import datetime
 import ipaddress
 import socket
 import ssl
@@ -12,14 +11,11 @@ from typing import Any
 
 import httpx2
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from mrtr_web import egress, networks
 from mrtr_web.egress import EgressError, Interrupted, Policy, Unreached
 from mrtr_web.networks import permitted
+from tests.certificates import certificate as certificate
 from tests.servers import Answer, Post, Recorder, Scripted, free_port, html, run, scripted, serve
 
 LISTED = networks.read(networks.PRIVATE)
@@ -287,32 +283,6 @@ def test_an_address_that_does_not_answer_is_left_in_time() -> None:
 def test_a_plain_server_behind_https_is_a_tls_failure() -> None:
     with scripted(lambda post: html(200)) as (url, _):
         assert repr(fault(PRIVATE, url.replace("http:", "https:"))) == "Unreached('tls')"
-
-
-@pytest.fixture
-def certificate(tmp_path: Path) -> Path:
-    """A certificate for one.test with its key, signed by itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "one.test")])
-    now = datetime.datetime.now(datetime.UTC)
-    built = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("one.test")]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    file = tmp_path / "one.pem"
-    file.write_bytes(private + built.public_bytes(serialization.Encoding.PEM))
-    return file
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def test_each_server_is_listed_with_how_often_it_broke_how_many_rules(rita: User
     other.groups.set(server.groups.all())
     Finding.objects.filter(server=other).delete()
     assert cells(page(rita, LIST)[1]) == [
-        ["Demo desk", "2", "5", "2026-03-02 13:30"],
+        ["Demo desk", "2", "5", "2 Mar 2026, 13:30"],
         ["The other desk", "0", "0", "Never"],
     ]
 
@@ -56,7 +56,7 @@ def test_a_finding_has_its_meaning_advice_times_and_a_link_to_its_rule(rita: Use
     broke(server, "HT-404", 3)
     html = page(rita, f"{LIST}demo/")[1]
     rule = findings.rule("HT-404")
-    assert cells(html) == [["HT-404", f"{rule.meaning} {rule.advice}", "3", "2026-03-01 12:00", "2026-03-02 13:30"]]
+    assert cells(html) == [["HT-404", f"{rule.meaning} {rule.advice}", "3", "1 Mar 2026, 12:00", "2 Mar 2026, 13:30"]]
     assert 'href="/rules/#HT-status"' in html
     assert 'id="HT-status"' in page(rita, "/rules/")[1]
 

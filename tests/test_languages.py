@@ -27,6 +27,7 @@ FORMED = re.compile(
 )
 """What a translation may move, but neither change nor lose."""
 CHINESE = "登入"
+FORMATS = re.compile(r'\|(?:date|time):"([^"]+)"')
 
 
 @pytest.fixture(autouse=True)
@@ -252,4 +253,12 @@ def test_times_are_written_as_the_language_writes_them(alice: User, server: Serv
     Flow.objects.filter(pk=flow.pk).update(started_at=datetime(2027, 5, 4, 14, 30, tzinfo=UTC))
     with timezone.override("UTC"):
         page = looking(alice).get(reverse("flows"), headers={"Accept-Language": "zh-TW"}).content.decode()
-    assert "2027年5月4日 14:30 · 參考編號" in page
+        english = looking(alice).get(reverse("flows")).content.decode()
+    assert "開始於 2027年5月4日 14:30<" in page
+    assert "Started 4 May 2027, 14:30<" in english
+
+
+def test_dates_are_written_in_one_style_alone() -> None:
+    """Only the seconds of tables stand beside the formats of the language."""
+    used = {each for path in (texts.ROOT / "templates").rglob("*.html") for each in FORMATS.findall(path.read_text())}
+    assert used == {"DATE_FORMAT", "TIME_FORMAT", "DATETIME_FORMAT", "H:i:s"}

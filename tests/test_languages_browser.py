@@ -162,3 +162,16 @@ def test_the_switch_without_scripts_comes_back_to_the_page(opened: Opener) -> No
     assert page.url == f"{window.base}/flows/?from=link"
     page.get_by_role("button", name="English").click()
     expect(page.get_by_role("heading", name="My requests")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_a_page_of_trouble_has_the_switch_and_holds_axe(opened: Opener, width: int) -> None:
+    window = opened(viewport={"width": width, "height": 900})
+    window.page.goto(f"{window.base}/accounts/login/")
+    window.page.goto(f"{window.base}/accounts/logout/")
+    window.trouble.clear()  # that the browser notes the 405
+    window.check()
+    window.page.get_by_role("button", name="繁體中文").click()
+    expect(window.page.get_by_role("heading", name="無法這樣開啟")).to_be_visible()
+    window.page.get_by_role("link", name="mrtr_web").click()
+    expect(window.page).to_have_url(f"{window.base}/accounts/login/?next=/")

@@ -559,7 +559,7 @@ def test_a_request_that_is_too_large_is_refused_in_words(person: Person, server:
         person.fill("Topic", "x" * settings.CONFIG.max_request_bytes)
         person.press("Start")
         assert person.page.response.status_code == 413
-        assert "shorten a text" in person.page.response.text
+        assert "shorten what you typed" in person.page.response.text
 
 
 def test_every_page_has_the_policy_and_is_never_cached(person: Person, server: Server) -> None:

@@ -63,11 +63,27 @@ def test_the_page_keeps_the_name_and_not_the_password_and_says_how_long(alice: U
         response = client.post("/accounts/login/", {"username": "alice", "password": "pw-canary"}, REMOTE_ADDR=HERE)
     text = response.content.decode()
     assert 895 <= int(response.headers["Retry-After"]) <= 900
-    assert "Wait 15 minutes" in text and 'value="alice"' in text and "pw-canary" not in text
+    assert "Try again in 15 minutes" in text and 'value="alice"' in text and "pw-canary" not in text
     AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=15, seconds=1))
     assert attempt("alice", "alice's password") == 302
     guard.forget_old()
     assert not AccessAttempt.objects.exists()
+
+
+def test_the_last_attempt_is_told_before_whoever_it_is(alice: User) -> None:
+    for name in ("alice", "nobody"):
+        pages = [said(name)[1] for _ in range(5)]
+        assert ["If the next one is wrong, too" in each for each in pages] == [False] * 3 + [True, False]
+        assert ["do not belong together" in each for each in pages] == [True] * 4 + [False]
+        assert all("There is a problem" in each for each in pages)
+    assert "If the next one" not in Client().post("/accounts/login/", {"username": "alice"}).content.decode()
+
+
+def test_the_page_says_how_long_is_left(alice: User) -> None:
+    for _ in range(5):
+        attempt("alice")
+    AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=10, seconds=30))
+    assert "Try again in 5 minutes" in said("alice")[1]
 
 
 def test_waiting_is_not_made_longer_by_trying(alice: User) -> None:

@@ -45,13 +45,14 @@ OF_NOBODY = {
     "profile",
     "session",
     "flows",
+    "forget_ended",
     "rules",
     "connections",
     "oauth_callback",
     "oauth_refused",
 }
 """The same for everybody who is signed in, about themselves alone."""
-OF_THE_WORLD = {"client_metadata", "logo", "set_language"}
+OF_THE_WORLD = {"client_metadata", "logo", "set_language", "styleguide"}
 """For whoever asks."""
 
 

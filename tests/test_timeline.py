@@ -186,6 +186,13 @@ def test_an_arrow_goes_from_who_acts_to_whom() -> None:
     assert lines[0].bar.x + lifelines.BAR // 2 == app
 
 
+def test_the_time_that_a_server_took_stands_where_there_is_room() -> None:
+    bars = [(line.row.turn, line.bar) for line in lifelines.drawn(timeline.of(TWO_ROUNDS)).lines if line.bar]
+    assert {side for side, _ in bars} == set(Side)
+    for side, bar in bars:
+        assert (bar.anchor, bar.text_x < bar.x) == (("end", True) if side is Side.SERVER else ("start", False))
+
+
 @pytest.mark.django_db
 def test_a_timeline_takes_two_queries_however_many_rounds(alice: User, server: Server) -> None:
     row = Flow.objects.create(user=alice, server=server, method="tools/call", name="ask", state=State.WAITING)

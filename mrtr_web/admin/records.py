@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from mrtr_web import review
 from mrtr_web.admin.guarded import Guarded, is_super
@@ -49,6 +50,10 @@ class FlowAdmin(Records):
         *("started_at", "changed_at", "lease_until", "taken_by", "note", "reason", "reminded_at"),
     )
 
+    @admin.display(description=_("Reference"), ordering="id")
+    def reference(self, row: Flow) -> str:
+        return row.reference
+
 
 @admin.register(Round)
 class RoundAdmin(Records):
@@ -59,7 +64,7 @@ class RoundAdmin(Records):
     fields = ("flow", "number", "kinds", "hosts", "warnings", "actions_taken", "asked_at", "answered_at")
     readonly_fields = ("actions_taken",)
 
-    @admin.display(description="actions")
+    @admin.display(description=_("actions"))
     def actions_taken(self, row: Round) -> str:
         return ", ".join(row.actions or ()) or "-"
 
@@ -86,3 +91,7 @@ class FindingAdmin(Records):
     list_select_related = ("server",)
     readonly_fields = ("meaning",)
     list_filter = ("rule",)
+
+    @admin.display(description=_("Meaning"))
+    def meaning(self, row: Finding) -> str:
+        return row.meaning

@@ -1,11 +1,12 @@
 """The switch of languages: where it leads back to, and when it opens a page beside the one that is read."""
 
+import contextlib
 from typing import Any
 
 from django import template
 from django.conf import settings
 from django.http import HttpRequest
-from django.urls import ResolverMatch, reverse
+from django.urls import Resolver404, ResolverMatch, resolve, reverse
 from django.utils.translation import get_language
 
 register = template.Library()
@@ -36,9 +37,16 @@ def _is_typed_in(match: ResolverMatch | None) -> bool:
     return match.url_name in TYPED_IN
 
 
+def _match(request: HttpRequest) -> ResolverMatch | None:
+    """Also where the request was refused before it was led to a page."""
+    with contextlib.suppress(Resolver404):
+        return request.resolver_match or resolve(request.path_info)
+    return None
+
+
 def _shown_by_get(request: HttpRequest) -> str:
     """The address of this page; where it answers a post that has none of its own, the page that it belongs to."""
-    match = request.resolver_match
+    match = _match(request)
     if request.method != "POST" or match is None:
         return request.get_full_path()
     if "flow_id" in match.kwargs:

@@ -1,6 +1,9 @@
 """Signing in and out, the person's own settings, and posts that came with a stale form."""
 
+from datetime import timedelta
+
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, redirect_to_login
@@ -17,19 +20,30 @@ from mrtr_web.sessions import extend
 from mrtr_web.views.web import SignedIn, address_of, lost_post, signed_in
 
 
+class LoginForm(AuthenticationForm):
+    """Django's, in words of ours."""
+
+    error_messages = {
+        "invalid_login": _("This name and this password do not belong together. Small and capital letters differ."),
+        "inactive": _("This name and this password do not belong together. Small and capital letters differ."),
+    }
+
+
 class Login(LoginView):
     """Sign in; says so where a session ended because the browser lost its key.
 
-    Whoever has failed too often gets the same page, whatever the account, and is told how long to wait.
+    Whoever has failed too often gets the same page, whatever the account, and is told how long to wait; one failure
+    before that, what comes next.
     """
 
     template_name = "account/login.html"
+    authentication_form = LoginForm
 
     def post(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         """Few passwords are looked at at once: each takes 100 MB for half a second."""
         if not guard.has_turn():
             typed = {"username": request.POST.get("username", "")}
-            return self._later(self.get_form_class()(request, initial=typed), guard.PATIENCE)
+            return self._later(self.get_form_class()(request, initial=typed), guard.PATIENCE, busy=True)
         try:
             return super().post(request, *args, **kwargs)
         finally:
@@ -38,11 +52,13 @@ class Login(LoginView):
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         if getattr(self.request, "axes_locked_out", False):
             return self._later(form, guard.wait(self.request))
-        return super().form_invalid(form)
+        last = hasattr(self.request, "axes_credentials") and guard.left(self.request) == 1
+        minutes = settings.AXES_COOLOFF_TIME // timedelta(minutes=1)
+        return self.render_to_response(self.get_context_data(form=form, lock_minutes=minutes if last else None))
 
-    def _later(self, form: AuthenticationForm, seconds: int) -> HttpResponse:
+    def _later(self, form: AuthenticationForm, seconds: int, busy: bool = False) -> HttpResponse:
         minutes = -(-seconds // 60)
-        response = self.render_to_response(self.get_context_data(form=form, minutes=minutes))
+        response = self.render_to_response(self.get_context_data(form=form, minutes=minutes, busy=busy))
         response.status_code = 429
         response["Retry-After"] = str(seconds)
         return response

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from django.core.exceptions import TooManyFieldsSent, TooManyFilesSent
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
-from django.template.loader import render_to_string
 
+from mrtr_web import plain
 from mrtr_web.logs import named
 from mrtr_web.origins import own_origin
 from mrtr_web.views.web import address_of, typed_in
@@ -30,7 +30,7 @@ def broken(request: HttpRequest) -> HttpResponse:
         response = _away(request)
     else:
         log.error("a page failed: %s", named(error))
-        response = HttpResponse(render_to_string("500.html"), status=500)
+        response = HttpResponse(plain.page(request, "500.html"), status=500)
     response._has_been_logged = True  # type: ignore[attr-defined]  # Django would log the message, too
     return response
 
@@ -38,7 +38,7 @@ def broken(request: HttpRequest) -> HttpResponse:
 def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
     """handler400. What was posted is not looked at: reading it may be what failed."""
     too_many = isinstance(exception, TooManyFieldsSent | TooManyFilesSent)
-    return HttpResponse(render_to_string("too_many_fields.html" if too_many else "400.html"), status=400)
+    return HttpResponse(plain.page(request, "too_many_fields.html" if too_many else "400.html"), status=400)
 
 
 def _away(request: HttpRequest) -> HttpResponse:
@@ -46,7 +46,7 @@ def _away(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and _is_ours(request) and not _has_password(request):
         token = request.POST.get("csrfmiddlewaretoken", "")  # the page's own: Django's may not have been read yet
         context |= {"post": True, "typed": typed_in(request), "token": token}
-    response = HttpResponse(render_to_string("503.html", context), status=503)
+    response = HttpResponse(plain.page(request, "503.html", **context), status=503)
     response["Retry-After"] = str(RETRY_AFTER)
     return response
 

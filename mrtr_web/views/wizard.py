@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from mrtr_web import catalog, operations, records, results, steps, tokens, wizard
 from mrtr_web.flow import State
-from mrtr_web.models import Flow, Server
+from mrtr_web.models import Flow
 from mrtr_web.policies import CONTENT_POLICY
 from mrtr_web.views.web import Request, SignedIn, digest, limited, lost_post, own_host, signed_in, uuid_in
 from mrtr_web.wizard import Record
@@ -48,28 +48,6 @@ def posted(view: Callable[[Request, uuid.UUID], HttpResponse]) -> Callable[[Requ
             return lost_post(request, "gone", status=404)
 
     return led
-
-
-@require_safe
-@signed_in
-def mine(request: SignedIn) -> HttpResponse:
-    rows = list(Flow.objects.filter(user=request.user.pk)[:200])
-    servers = Server.objects.in_bulk({row.server_id for row in rows})
-    catalog.attach(request.user.pk, *servers.values())
-    here = wizard.held(request.visitor)
-    titles = {server.pk: operations.titles(server) for server in servers.values()}
-    for row in rows:
-        row.server = servers[row.server_id]
-    queued = wizard.queued(rows)
-    flows = [
-        (row, titles[row.server_id].get((row.method, row.name)) or row.name, row.pk in here, row.pk in queued)
-        for row in rows
-    ]
-    context = {
-        "open": [each for each in flows if each[0].is_open],
-        "ended": [each for each in flows if not each[0].is_open],
-    }
-    return render(request, "flows/list.html", context)
 
 
 @require_safe

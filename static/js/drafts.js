@@ -16,7 +16,7 @@ export function drafts(main, enhance) {
 }
 
 function keep(form, key, allowed, enhance) {
-  let dirty = false;
+  let dirty = fields(form).some(isChanged); // what was typed before the scripts came counts, too
   let timer = 0;
   const save = () => {
     clearTimeout(timer);
@@ -52,6 +52,10 @@ function forgetOld(main) {
   const sent = get(SENT);
   const current = flowState === "waiting" ? `${PREFIX}${flow}:${round}` : "";
   forget((name) => name !== current && ([sent, SENT].includes(name) || name.startsWith(`${PREFIX}${flow}:`)));
+}
+
+function isChanged(field) {
+  return field.value !== (field.defaultValue ?? field.value) || field.checked !== field.defaultChecked;
 }
 
 function fields(form) {

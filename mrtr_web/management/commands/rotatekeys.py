@@ -1,16 +1,12 @@
 """Seal everything of the key ring under its first key."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 
-from mrtr_web import keyring, tokens
-from mrtr_web.models import Connection, KeptMessages, Registration, Server
-
-Sealed = tuple[Model, str, tuple[str | int, ...], str]
-"""A row, its sealed column, what that is bound to, and what to call it."""
+from mrtr_web import keyring, sealedrows, tokens
+from mrtr_web.models import Connection
 
 
 class Command(BaseCommand):
@@ -23,7 +19,7 @@ class Command(BaseCommand):
         if not keyring.is_set():
             raise CommandError("MRTR_CREDENTIAL_KEYS is empty")
         resealed, locked, busy = 0, list[str](), list[str]()
-        for row, column, binding, what in _all():
+        for row, column, binding, what in sealedrows.all_of_them():
             try:
                 done = _reseal(row, column, binding)
             except keyring.Locked:
@@ -37,21 +33,6 @@ class Command(BaseCommand):
             problems.append(f"these are just being renewed, so run this once more:\n{_lines(busy)}")
         if problems:
             raise CommandError("\n".join(problems))
-
-
-def _all() -> Iterator[Sealed]:
-    """All that is kept for longer than minutes: who is signing in meanwhile may have to begin again."""
-    for server in Server.objects.exclude(credential_sealed=None):
-        place: tuple[str | int, ...] = ("credential", server.pk, server.credential_origin)
-        yield server, "credential_sealed", place, f"{server.slug}: its credential"
-    for row in Connection.objects.select_related("server", "user").iterator():
-        yield row, "sealed", tokens.binding(row), f"{row.server.slug}: the token of {row.user.get_username()}"
-    for client in Registration.objects.select_related("server").iterator():
-        place = tokens.registration_binding(client.server_id, client.issuer_digest)
-        yield client, "sealed", place, f"{client.server.slug}: a registration of this app"
-    for kept in KeptMessages.objects.select_related("flow__server").iterator():
-        what = f"{kept.flow.server.slug}: messages of request {kept.flow.reference}"
-        yield kept, "sealed", ("messages", str(kept.flow_id), kept.round), what
 
 
 def _reseal(row: Model, column: str, binding: tuple[str | int, ...]) -> bool | None:
