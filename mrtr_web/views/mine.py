@@ -22,8 +22,7 @@ class ShownForm(forms.Form):
 def mine(request: SignedIn) -> HttpResponse:
     form = ShownForm(request.GET)
     shown = form.cleaned_data["ended"] if form.is_valid() else requests.STEP
-    context = {"mine": requests.read(request.visitor, shown), "step": requests.STEP}
-    return render(request, "flows/list.html", context)
+    return render(request, "flows/list.html", {"mine": requests.read(request.visitor, shown)})
 
 
 @signed_in
