@@ -1,5 +1,6 @@
 """The queue of the review desk: which requests are pending, who waits for whom, and since when. No content."""
 
+import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from django.db.models import Count, F, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from mrtr_web import references, wording
+from mrtr_web import catalog, operations, references, wording
 from mrtr_web.flow import OPEN, State
 from mrtr_web.models import Flow, Leg, Round, Server
 
@@ -89,6 +90,8 @@ class Row:
 
     flow: Flow
     waits_for: str
+    label: str = ""
+    """The title of what was started, as it is listed for who looks; else its name."""
     kinds: Mapping[str, int] = field(default_factory=dict)
     hosts: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -140,7 +143,7 @@ def read(user: AbstractUser, servers: Mapping[int, Server], wish: Wish) -> Queue
     page = min(wanted.get("page") or 1, pages)
     ordered = found.filter(state__in=states).order_by(*ORDERS[wanted.get("order", "")])
     flows = list(ordered.select_related("user", "taken_by")[(page - 1) * PER_PAGE : page * PER_PAGE])
-    return Queue(rows(flows, servers), counts, page, pages)
+    return Queue(rows(user, flows, servers), counts, page, pages)
 
 
 def _found(user: AbstractUser, servers: Mapping[int, Server], wanted: Mapping[str, Any]) -> QuerySet[Flow]:
@@ -162,20 +165,29 @@ def _states(wish: str) -> Iterable[str]:
     return [wish] if wish else sorted(OPEN)
 
 
-def rows(flows: list[Flow], servers: Mapping[int, Server]) -> list[Row]:
-    """What the desk tells of these requests; three queries less the ones that are not needed."""
+def rows(user: AbstractUser, flows: list[Flow], servers: Mapping[int, Server]) -> list[Row]:
+    """What the desk tells this person of these requests; four queries less the ones that are not needed."""
     ids = [flow.pk for flow in flows]
     asked = {each.flow_id: each for each in Round.objects.filter(flow__in=ids, number=F("flow__round"))}
     legs = [flow.leg for flow in flows if flow.leg is not None and flow.state == State.RUNNING]
     here = set(Leg.objects.filter(pk__in=legs, sent_at=None).values_list("flow_id", flat=True))
     for flow in flows:
         flow.server = servers[flow.server_id]
-    return [_row(flow, asked.get(flow.pk), flow.pk in here) for flow in flows]
+    labels = _labels(user, flows)
+    return [_row(flow, labels[flow.pk], asked.get(flow.pk), flow.pk in here) for flow in flows]
 
 
-def _row(flow: Flow, asked: Round | None, is_here: bool) -> Row:
+def _labels(user: AbstractUser, flows: list[Flow]) -> dict[uuid.UUID, str]:
+    """Of titles that are listed for one person each, only those of who looks are told."""
+    servers = {flow.server_id: flow.server for flow in flows}
+    catalog.attach(user.pk, *servers.values())
+    titles = {pk: operations.titles(server) for pk, server in servers.items()}
+    return {flow.pk: titles[flow.server_id].get((flow.method, flow.name)) or flow.name for flow in flows}
+
+
+def _row(flow: Flow, label: str, asked: Round | None, is_here: bool) -> Row:
     waits_for = HERE if is_here else WAITS_FOR.get(State(flow.state), NOBODY)
     many = ("many_rounds",) if flow.round >= MANY_ROUNDS else ()
     if asked is None:
-        return Row(flow, waits_for, warnings=many)
-    return Row(flow, waits_for, dict(Counter(asked.kinds)), tuple(asked.hosts), (*asked.warnings, *many))
+        return Row(flow, waits_for, label, warnings=many)
+    return Row(flow, waits_for, label, dict(Counter(asked.kinds)), tuple(asked.hosts), (*asked.warnings, *many))

@@ -133,7 +133,7 @@ def _judge_round(record: Record, round_number: int, result: Object, asked: round
     asked_of = Asked(
         tuple(step.kind.value for step in asked.steps),
         tuple(dict.fromkeys(filter(None, map(_host, asked.steps)))),
-        tuple(dict.fromkeys(filter(None, map(_warning, asked.steps, faults)))),
+        tuple(dict.fromkeys(code for each in zip(asked.steps, faults, strict=True) for code in _warnings(*each))),
     )
     findings = tuple(dict.fromkeys([*asked.findings, *faults]))
     return Verdict(Event.ASKED, "asked", onward, round_number + 1, asked_of, tuple(filter(None, findings)))
@@ -144,11 +144,12 @@ def _host(step: Step) -> str:
     return links.judge(step.url).host if step.kind is Kind.URL and step.showable else ""
 
 
-def _warning(step: Step, fault: str) -> str:
-    """What reviewers should look at in a step; "" for nothing."""
-    if step.kind is Kind.URL and step.showable and links.judge(step.url).warnings:
-        return "url"
-    return {"FM-5": "secret", "UR-7": "url"}.get(fault, "")
+def _warnings(step: Step, fault: str) -> Iterable[str]:
+    """What reviewers should look at in a step; of an address, what is wrong with it."""
+    if step.kind is Kind.URL and step.showable:
+        link = links.judge(step.url)
+        return [f"url:{code}" for code in (link.refused, *link.warnings) if code]
+    return ["secret"] if fault == "FM-5" else []
 
 
 def _drawn(step: Step) -> FormSpec | None:

@@ -68,7 +68,16 @@ ACTIONS: Words = {
 }
 WARNINGS: Words = {
     "secret": gettext_lazy("Asks for a secret by form"),
-    "url": gettext_lazy("Suspicious address to open"),
+    "url": gettext_lazy("Suspicious address to open"),  # of a round that was asked before reasons were kept
+    "url:foreign_letters": gettext_lazy("Suspicious address: letters from other alphabets"),
+    "url:bare_address": gettext_lazy("Suspicious address: a bare number instead of a name"),
+    "url:not_encrypted": gettext_lazy("Suspicious address: not encrypted"),
+    "url:insecure": gettext_lazy("Address refused (UR-7): not encrypted"),
+    "url:scheme": gettext_lazy("Address refused (UR-7): not of a web page"),
+    "url:characters": gettext_lazy("Address refused (UR-7): hidden or forbidden characters"),
+    "url:host": gettext_lazy("Address refused (UR-7): does not say plainly where it leads"),
+    "url:malformed": gettext_lazy("Address refused (UR-7): not a proper one"),
+    "url:too_long": gettext_lazy("Address refused (UR-7): too long"),
     "many_rounds": gettext_lazy("Many rounds"),
 }
 OUTCOMES: Words = {

@@ -177,6 +177,7 @@ def test_an_address_that_must_not_be_opened_is_left_undecided_with_a_finding(per
         person.until("completed")
         assert answers(calls(recorder)[1]) == {"p": {"action": "cancel"}}
     assert findings() == {"UR-7": 1}
+    assert Round.objects.get().warnings == ["url:scheme"]
 
 
 def test_folders_are_chosen_or_typed(person: Person, all_kinds: Server) -> None:

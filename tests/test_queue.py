@@ -1,7 +1,9 @@
 """The queue of the review desk: who waits for whom, since when, in a constant number of queries."""
 
+import re
 import time
 import uuid
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -9,9 +11,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from mrtr_web import ledger, review
+from mrtr_web import ledger, review, wording
 from mrtr_web.flow import OPEN, State
-from mrtr_web.models import Flow, Leg, Round, Server
+from mrtr_web.models import Flow, Leg, Listing, Round, Server
 from tests.reviewers import fill, flow_of, looking, reviewer_of
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +69,29 @@ def test_what_was_asked_is_told_by_kinds_hosts_and_warnings(desk: Client, alice:
     for words in ("2 forms, one page to open", "pay.example", "Asks for a secret by form", "Suspicious address"):
         assert words in text
     assert "Many rounds" in text and row.reference in text
+
+
+@pytest.mark.parametrize("kind", ["warning", "refused"])
+def test_every_reason_against_an_address_has_words(kind: str) -> None:
+    """As the people have who are asked to open it."""
+    template = Path(__file__).parent.parent / f"templates/flows/_{kind}.html"
+    codes = re.findall(r'code == "(\w+)"', template.read_text())
+    assert codes
+    assert {f"url:{code}" for code in codes} - set(wording.WARNINGS) <= {"url:own_host"}  # is judged for people alone
+
+
+@pytest.mark.parametrize(("whose", "heads"), [(None, "Ask me"), ("rita", "Ask me"), ("alice", "ask")])
+def test_a_request_is_headed_by_a_title_that_who_looks_may_know(
+    desk: Client, alice: User, server: Server, whose: str | None, heads: str
+) -> None:
+    """What is listed for one person is given to nobody else (CH-2)."""
+    row, reader = flow_of(alice, server), User.objects.filter(username=whose).first()
+    now = row.started_at
+    tools = [{"name": "ask", "title": "Ask me"}]
+    Listing.objects.create(server=server, kind="tools", user=reader, entries=tools, listed_at=now, fresh_until=now)
+    text = desk.get(PAGE).content.decode()
+    assert f'<strong><bdi lang="">{heads}</bdi></strong>' in text and row.reference in text
+    assert text.count(">ask</bdi>") == 1
 
 
 def test_ended_requests_are_counted_and_found_by_their_state(desk: Client, alice: User, server: Server) -> None:

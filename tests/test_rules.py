@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import expect
 from pytest_django import Settings
 
-from mrtr_web.models import Server
+from mrtr_web.models import Round, Server
+from mrtr_web.wording import WARNINGS
 from tests.desk import LISTED, TOOL, asks, calls, desk, done, required
 from tests.person import Page, Person
 from tests.servers import Recorder, Scripted, Step, error, html, result, serve
@@ -192,6 +193,8 @@ def test_the_host_of_a_page_to_open_stands_out_and_a_suspicious_one_is_warned_of
         assert re.sub(r"</?strong>", "", address) == url.replace("\u0430pple.com", "xn--pple-43d.com")
         assert warning in page.text
         assert ("Read it letter by letter" in page.text) is ("alphabets" in warning)
+    told = [f"{WARNINGS[code]}" for code in Round.objects.get().warnings]
+    assert told == ([f"Suspicious address: {warning}"] if warning else [])
 
 
 def test_a_web_address_among_the_resources_is_read_from_the_server_and_not_fetched(

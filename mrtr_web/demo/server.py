@@ -2,6 +2,7 @@
 
 import hashlib
 
+from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.mcpserver import MCPServer, RequestStateSecurity
 from starlette.types import ASGIApp
 
@@ -15,6 +16,8 @@ from mrtr_web.demo.walk import Walks
 
 STATE_TTL = 3600.0
 """A person may have lunch between two rounds (seconds)."""
+LISTINGS: tuple[CacheableMethod, ...] = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
+"""They say the same to everybody."""
 
 
 def build(
@@ -36,6 +39,7 @@ def build(
         instructions="A make-believe travel desk. Nothing is booked and nothing is paid.",
         log_level="WARNING",
         request_state_security=_sealing(key, state_ttl),
+        cache_hints=dict.fromkeys(LISTINGS, CacheHint(scope="public")),
     )
     kept = Store(store)
     pages.add_to(server)

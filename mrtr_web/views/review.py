@@ -97,7 +97,7 @@ def _flow_page(
     request: SignedIn, row: Flow, *, reason: forms.Form | None = None, note: forms.Form | None = None
 ) -> HttpResponse:
     """The page of a request, with what was typed there where it is refused."""
-    (shown,) = pending.rows([row], {row.server_id: row.server})
+    (shown,) = pending.rows(request.user, [row], {row.server_id: row.server})
     context = {
         "mark": review.mark([row.server_id]),
         "row": shown,

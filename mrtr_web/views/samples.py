@@ -230,16 +230,17 @@ def pending() -> queue.Queue:
     """A page in the middle of the queue."""
     kinds = {"form": 2, "url": 1}
     taken = flow(State.WAITING, round=12, taken_by=ADA, note="#1")
-    waits = queue.Row(taken, queue.PERSON, kinds, ("pay.example",), ("secret", "url"))
+    waits = queue.Row(taken, queue.PERSON, "Book a trip", kinds, ("pay.example",), ("secret", "url:bare_address"))
     off = flow(State.NOT_YET, 2)
     off.server.enabled = False
-    return queue.Queue([waits, queue.Row(off, queue.SERVER), queue.Row(flow(State.UNKNOWN, 3), queue.PERSON)], {}, 2, 3)
+    rows = [waits, queue.Row(off, queue.SERVER, "book_trip"), queue.Row(flow(State.UNKNOWN, 3), queue.PERSON)]
+    return queue.Queue(rows, {}, 2, 3)
 
 
 def asked_so_far() -> list[Round]:
     return [
         Round(number=1, kinds=["form"], actions=["accept"], asked_at=NOON),
-        Round(number=2, kinds=["form", "url"], hosts=["pay.example"], warnings=["url"], asked_at=NOON),
+        Round(number=2, kinds=["form", "url"], hosts=["pay.example"], warnings=["url:not_encrypted"], asked_at=NOON),
     ]
 
 
