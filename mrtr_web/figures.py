@@ -58,6 +58,11 @@ class Figures:
     cut: bool
     """Whether there were more requests than are looked at."""
 
+    @property
+    def are_answered(self) -> bool:
+        """Whether there is anything to tell of what people did."""
+        return any(row.people_time is not None for row in self.operations)
+
 
 def read(user: AbstractUser) -> Figures:
     """The numbers of the servers that this person reviews."""

@@ -235,7 +235,7 @@ class Flow(models.Model):
     """Of that reviewer, for the others."""
 
     class Meta:
-        verbose_name, verbose_name_plural = _("flow"), _("flows")
+        verbose_name, verbose_name_plural = _("request"), _("requests")
         ordering: ClassVar = ["-started_at"]
         permissions: ClassVar = [("review_flow", "Can use the review desk")]
         indexes: ClassVar = [
@@ -273,7 +273,7 @@ class SealedRecord(models.Model):
 class Round(models.Model):
     """An InputRequiredResult with steps: what kinds were asked, and what was done, without content."""
 
-    flow = models.ForeignKey(Flow, models.CASCADE, related_name="rounds", verbose_name=_("flow"))
+    flow = models.ForeignKey(Flow, models.CASCADE, related_name="rounds", verbose_name=_("request"))
     number = models.PositiveIntegerField(_("number"))
     kinds = JSONText(_("kinds"))
     hosts = JSONText(_("hosts"), default=list)
@@ -297,7 +297,7 @@ class Leg(models.Model):
     """One HTTP exchange with the server."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    flow = models.ForeignKey(Flow, models.CASCADE, related_name="legs", verbose_name=_("flow"))
+    flow = models.ForeignKey(Flow, models.CASCADE, related_name="legs", verbose_name=_("request"))
     round = models.PositiveIntegerField(_("round"))
     started_at = models.DateTimeField(_("started at"), db_default=Now())
     sent_at = models.DateTimeField(_("sent at"), null=True)
@@ -306,7 +306,7 @@ class Leg(models.Model):
     outcome = models.CharField(_("outcome"), max_length=60, blank=True)
 
     class Meta:
-        verbose_name, verbose_name_plural = _("leg"), _("legs")
+        verbose_name, verbose_name_plural = _("call"), _("calls")
         ordering: ClassVar = ["started_at"]
 
     def __str__(self) -> str:

@@ -20,7 +20,7 @@ class AuditEntry(models.Model):
     by = models.CharField(_("done by"), max_length=150, blank=True)
     """Who did it; empty: the server, or this app."""
     event = models.CharField(_("event"), max_length=20)
-    flow = models.UUIDField(_("flow"), null=True, db_index=True)
+    flow = models.UUIDField(_("request"), null=True, db_index=True)
     person = models.CharField(_("person"), max_length=150, blank=True)
     """Whose flow or session it is."""
     server_id = models.BigIntegerField(_("server number"), null=True)

@@ -355,3 +355,10 @@ def test_the_administration_is_in_the_language_of_its_reader(root: Person, alice
     assert all(word in texts["flow"] for word in ("請求", "參考編號", "伺服器", "開始時間", "狀態", "當事人"))
     assert not any(word in texts["flow"] for word in ("Started at", "Reference", "With the person", "waiting"))
     assert "網址代稱" in texts["server"] and "最後使用時間" in texts["session"] and "呼叫" in texts["leg"]
+
+
+def test_the_administration_has_the_sites_name_and_the_words_of_its_pages(root: Person) -> None:
+    page = root.get("/admin/")
+    assert "Django" not in page.text
+    assert [words for words in ("mrtr_web", "Administration", "Requests", "Calls") if words not in page.text] == []
+    assert [words for words in ("Flows", "Legs") if words in page.text] == []

@@ -106,8 +106,15 @@ def test_the_page_says_it_in_words(rita: User, alice: User, server: Server) -> N
     ran(alice, server, legs=(2,), rounds=((125, ["decline"]), (125, ["accept"])))
     ran(alice, server, "<b>&\u202e", state=State.FAILED)
     html = page(rita, NUMBERS)[1]
-    words = ["2 min 5 s", "2 s", "2 (2)", "50%", "none yet", "Failed", '<bdi lang="">&lt;b&gt;&amp;\ufffd</bdi>']
+    words = ["2 min 5 s", "2 s", "2 (2)", "50%", "Failed", '<bdi lang="">&lt;b&gt;&amp;\ufffd</bdi>']
     assert [each for each in words if each not in html] == []
+
+
+def test_columns_that_nothing_is_told_in_are_left_out(rita: User, alice: User, server: Server) -> None:
+    ran(alice, server, legs=(2,))
+    html = page(rita, NUMBERS)[1]
+    assert "Server, per call" in html
+    assert [each for each in ("People, per round", "Declined", "Undecided", "0 (0)") if each in html] == []
 
 
 def test_the_page_takes_the_same_number_of_queries_for_one_request_and_for_many(

@@ -10,7 +10,7 @@ from mrtr_web.models import AuditEntry, Flow, SealedRecord, Server, Session
 from tests.desk import asks, calls, desk, done, start
 from tests.hints import listening
 from tests.person import Person
-from tests.reviewers import admitted, permission, reviewer_of
+from tests.reviewers import admitted, flow_of, page, permission, reviewer_of
 from tests.servers import Recorder, events
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -246,3 +246,17 @@ def test_each_intervention_beyond_one_request_has_a_permission_of_its_own(
         page = rita.post(path, {"csrfmiddlewaretoken": [token[0]], "to": ["off"], "reason": ["because"]})
         assert page.status == 404
         assert Server.objects.get().enabled and Flow.objects.get().state == "waiting"
+
+
+@pytest.mark.parametrize(("rows", "more"), [(10, False), (11, True)])
+def test_a_requests_page_shows_the_newest_of_its_trail_and_leads_to_the_rest(
+    alice: User, server: Server, rows: int, more: bool
+) -> None:
+    row = flow_of(alice, server)
+    for number in range(rows):
+        AuditEntry.objects.create(event="asked", flow=row.pk, server_id=server.pk, note=f"note {number}")
+    html = page(reviewer_of("olga", server), f"/review/{row.pk}/")[1]
+    assert html.count('class="trail__note"') == 10
+    assert (f"/review/audit/?reference={row.reference}" in html) is more
+    assert ("note 0<" in html) is not more and f"note {rows - 1}<" in html
+    assert "Whose request" not in html

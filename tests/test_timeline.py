@@ -221,7 +221,8 @@ def test_a_person_sees_the_timeline_of_their_request_and_nothing_that_was_said(p
     for part in (picture.partition("<svg")[2], table):
         order = [part.index(words) for words in ("Starts a request", "Asks 1 question", "Answers round 2", "Gives the")]
         assert order == sorted(order)
-    assert "Form: answered" in table
+    assert "Form: answered" in table and "You:" in table and "with you" in table and "Person:" not in table
+    assert "A dot is what happened in this app." in page.text
     assert TYPED not in page.response.text
 
 

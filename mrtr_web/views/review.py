@@ -23,8 +23,8 @@ from mrtr_web.models import AuditEntry, Flow, Server, Session
 from mrtr_web.views.web import P, Request, SignedIn, View, signed_in
 
 Context = dict[str, Any]
-TRAIL = 100
-"""Rows of the audit trail that a request's page shows."""
+TRAIL = 10
+"""Rows of the audit trail that a request's page shows, the newest."""
 
 
 class ReasonForm(forms.Form):
@@ -98,6 +98,7 @@ def _flow_page(
 ) -> HttpResponse:
     """The page of a request, with what was typed there where it is refused."""
     (shown,) = pending.rows(request.user, [row], {row.server_id: row.server})
+    trail = AuditEntry.objects.filter(flow=row.pk)[: TRAIL + 1]
     context = {
         "mark": review.mark([row.server_id]),
         "row": shown,
@@ -106,7 +107,8 @@ def _flow_page(
         "rounds": row.rounds.all(),
         "kept": kept.read(row),
         "drawing": records.timeline_of(row),
-        "trail": AuditEntry.objects.filter(flow=row.pk)[:TRAIL],
+        "trail": trail[:TRAIL],
+        "trail_goes_on": len(trail) > TRAIL,
         "reason": reason or ReasonForm(auto_id="withdraw-%s"),
         "note": note or NoteForm(initial={"note": row.note}, auto_id="take-%s"),
         "waits_for_person": shown.waits_for == pending.PERSON or row.state == State.NOT_YET,
@@ -214,6 +216,6 @@ def switch(request: SignedIn, slug: str) -> HttpResponse:
     if not turn_on and not form.is_valid():
         return _servers_page(request, {slug: form})
     ledger.switch(server, on=turn_on, by=request.user.pk, note="" if turn_on else form.cleaned_data["reason"])
-    words = _("%s is switched on.") if turn_on else _("%s is switched off. Legs that run may finish.")
+    words = _("%s is switched on.") if turn_on else _("%s is switched off. Calls that run may finish.")
     messages.success(request, words % server.name)
     return redirect("review_servers")
