@@ -73,3 +73,22 @@ def hidden_on_the_way(page: Page, key: str, most: int = 150) -> list[Any]:
         if hidden := page.evaluate(HIDDEN):
             found.append(hidden)
     return found
+
+
+OUTLINE = """() => {
+  const at = document.activeElement, look = getComputedStyle(at);
+  if (at.type === "date" && !at.matches(":focus-visible")) return "";  // its calendar button has it: the browser's own
+  const seen = look.outlineStyle !== "none" && parseFloat(look.outlineWidth) >= 2;
+  return seen ? "" : at.outerHTML.slice(0, 200);
+}"""
+
+
+def without_outline(page: Page, most: int = 150) -> list[str]:
+    """What gets the focus by Tab, on the way through the whole page, and does not show it (2.4.7)."""
+    found = list[str]()
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement === document.body"):
+            return found
+        found.append(page.evaluate(OUTLINE))
+    raise AssertionError("Tab never left the page")

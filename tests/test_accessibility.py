@@ -3,11 +3,12 @@
 import re
 from typing import Any
 
+import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, Request, expect
 
 from mrtr_web.models import Flow, Server
-from tests.accessible import check_for_everybody, hidden_on_the_way
+from tests.accessible import check_for_everybody, hidden_on_the_way, without_outline
 from tests.desk import asks, desk
 from tests.servers import Recorder
 from tests.test_browser import pay
@@ -215,3 +216,31 @@ def test_what_has_the_focus_is_not_hidden_by_what_sticks_to_the_window(opened: O
         expect(page.locator("[data-reminder]")).to_be_visible()
         assert hidden_on_the_way(page, "Shift+Tab") == []
         assert hidden_on_the_way(page, "Tab") == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_gets_the_focus_by_tab_shows_it(opened: Opener, server: Server, scheme: str) -> None:
+    """WCAG 2.4.7: on the start and in a round, with a field of each look."""
+    fields: dict[str, Any] = {
+        "name": {"type": "string", "title": "Name"},
+        "seat": {"type": "string", "title": "Seat", "enum": ["Aisle", "Window"]},
+        "sure": {"type": "boolean", "title": "Sure"},
+        "day": {"type": "string", "title": "Day", "format": "date"},
+    }
+    window = opened(color_scheme=scheme)
+    page = window.page
+    with desk(server, asks("s", **fields)):
+        window.sign_in()
+        page.goto(f"{window.base}/s/demo/tools/ask/")
+        shows_the_focus(page)
+        page.get_by_label("Topic").fill("cheese")
+        page.get_by_role("button", name="Start").click()
+        window.state("waiting")
+        shows_the_focus(page)
+
+
+def shows_the_focus(page: Page) -> None:
+    page.evaluate("document.activeElement.blur()")
+    found = without_outline(page)
+    assert len(found) > 5
+    assert [each for each in found if each] == []
