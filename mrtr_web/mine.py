@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import F, QuerySet
 
-from mrtr_web import catalog, operations, secrecy, wizard, wording
+from mrtr_web import catalog, operations, secrecy, waits, wizard, wording
 from mrtr_web.flow import ENDS, OPEN, State
 from mrtr_web.models import Flow, Round, SealedRecord, Server
 from mrtr_web.operations import Operation
@@ -77,7 +77,7 @@ def _rows(visitor: Visitor, flows: list[Flow]) -> list[Row]:
     catalog.attach(visitor.user, *servers.values())
     for flow in flows:
         flow.server = servers[flow.server_id]
-    here, queued, kinds = wizard.held(visitor), wizard.queued(flows), _kinds(flows)
+    here, queued, kinds = wizard.held(visitor), waits.queued(flows), _kinds(flows)
     titles = {server.pk: operations.titles(server) for server in servers.values()}
     records = wizard.small_records(visitor, [flow.pk for flow in flows if flow.pk in here][:MOST_READ], SMALL)
     found = []

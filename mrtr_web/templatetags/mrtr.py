@@ -14,7 +14,7 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from mrtr_web import live, operations, results, sessions, wizard, wording
+from mrtr_web import live, operations, results, sessions, waits, wizard, wording
 from mrtr_web.models import Flow
 from mrtr_web.schema.text import clean_text, one_line
 
@@ -22,8 +22,6 @@ MESSAGE_LIMIT = 20_000
 TITLE_LIMIT = 200
 DATA_LIMIT = 50_000
 """Characters of one entry of structured content that a page shows."""
-LONGEST_PAUSE = 35
-"""Seconds in `not_yet` after which no leg is coming by itself any more: a little over wizard.MAX_PAUSE."""
 
 WARN_BEFORE = 120
 """Seconds before the end of a session at which a script warns of it."""
@@ -167,7 +165,7 @@ def reminded(flow: Flow) -> bool:
 @register.simple_tag(takes_context=True)
 def reminders(context: template.Context) -> list[Flow]:
     """The requests of the person that reviewers have asked them to go on with."""
-    return wizard.reminders(context["user"].pk)
+    return waits.reminders(context["user"].pk)
 
 
 @register.filter
@@ -181,7 +179,10 @@ def goes_on(flow: Flow) -> bool:
     """Whether a running or state-only flow is expected to move without the person."""
     if flow.state != "not_yet":
         return flow.state == "running"
-    return wizard.goes_on_by_itself(flow) and elapsed(flow.changed_at) < LONGEST_PAUSE
+    return not waits.needs_person(flow) and wizard.goes_on_by_itself(flow)
+
+
+register.filter(waits.needs_person)
 
 
 @register.simple_tag(takes_context=True)

@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from mrtr_web import catalog, operations, records, results, steps, tokens, wizard
+from mrtr_web import catalog, operations, records, results, steps, tokens, waits, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow
 from mrtr_web.policies import CONTENT_POLICY
@@ -61,6 +61,9 @@ def _page(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     row = _row(request, flow_id)
     try:
         row, record = wizard.open_flow(request.visitor, flow_id)
+        if (launched := wizard.take_up(request.visitor, row, record)) is not None:
+            wizard.wait(launched)
+            row, record = wizard.open_flow(request.visitor, flow_id)
     except wizard.Unreadable:
         return _unreadable(request, row)
     state = State(row.state)
@@ -73,7 +76,7 @@ def _page(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
         context["progress"] = wizard.progress(request.visitor, row)
     if state is State.COMPLETED:
         context["result"] = results.show(record.result or {})
-    sent = wizard.sent_at([row])
+    sent = waits.sent_at([row])
     if None in sent.values():
         return render(request, "flows/queued.html", context | {"queued": True})
     context["sent_at"] = sent.get(row.pk)
