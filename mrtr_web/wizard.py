@@ -120,7 +120,8 @@ def start(
     here (T-3). Raises SessionOver, TooMany.
     """
     server = operation.server
-    row = Flow(pk=flow_id, user_id=visitor.user, server=server, method=operation.method, name=operation.name)
+    called = {"method": operation.method, "name": operation.name, "label": operation.label}
+    row = Flow(pk=flow_id, user_id=visitor.user, server=server, **called)
     record = Record(
         method=operation.method,
         params=params,
