@@ -219,15 +219,15 @@ def _context(row: Flow, record: Record | None) -> Context:
     return {
         "flow": row,
         "server": row.server,
-        "label": operation.title if operation is not None and operation.title else row.name,
+        "label": operation.title if operation is not None and operation.title else row.called,
         "start": operations.start_again(row),
         "held": record is not None,
         "repeatable": operation is not None and operation.repeatable,
-        "asked_so_far": row.round,
+        "announced": operation.output_schema if operation is not None else None,
         "raw_messages": [(m.sent, json.dumps(m.body, indent=2, ensure_ascii=False)) for m in record.messages]
         if record
         else [],
-        "has_input": bool(record and (record.params.get("arguments") or "uri" in record.params)),
+        "has_input": bool(record and (record.params.get("arguments") or "uri" in record.params) and not row.label),
         "connects": connects,
         "connection": tokens.of(row.server, row.user_id) if connects else None,
         "may_sign_in": record is None or record.refusals is None or record.refusals.may_sign_in,
