@@ -82,7 +82,7 @@ def _rows(visitor: Visitor, flows: list[Flow]) -> list[Row]:
     records = wizard.small_records(visitor, [flow.pk for flow in flows if flow.pk in here][:MOST_READ], SMALL)
     found = []
     for flow in flows:
-        label = titles[flow.server_id].get((flow.method, flow.name)) or flow.name
+        label = titles[flow.server_id].get((flow.method, flow.name)) or flow.called
         record = records.get(flow.pk)
         inputs = _inputs(flow, record) if record else ()
         asks = _asks(record) if record and flow.state == State.WAITING else ""
@@ -104,7 +104,7 @@ def _asks(record: Record) -> str:
 def _inputs(flow: Flow, record: Record) -> list[tuple[str, str]]:
     """None where it is not known which of them are secrets."""
     operation = operations.of_flow(flow.server, flow.method, flow.name)
-    if operation is None:
+    if operation is None or flow.label:
         return []
     values = secrecy.values_without(operation.values(record.params), secrecy.of_input(operation.schema))
     told = [(_label(operation, name), str(value)) for name, value in values.items() if _is_short(value)]

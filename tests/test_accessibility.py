@@ -102,7 +102,8 @@ RESULT = """
 - main:
   - paragraph:
     - link "Demo desk"
-  - heading "Here is what Demo desk answered" [level=1]
+  - heading "Book a trip: done" [level=1]
+  - paragraph: "Demo desk answered:"
   - region "Result as a table":
     - table:
       - rowgroup:
@@ -110,7 +111,7 @@ RESULT = """
           - rowheader
           - cell
   - paragraph:
-    - link "Start again with the same input"
+    - link "Do it again with the same input"
 """
 
 

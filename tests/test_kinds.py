@@ -368,7 +368,7 @@ def test_a_start_after_a_failure_fills_in_the_answers_where_the_same_is_asked(pe
     with desk(server, asks("old"), refused, asks("new"), done()) as recorder:
         begin(person)
         send(person, Name="Ada")
-        person.get(person.page.link("Start again"))
+        person.get(person.page.link("Do it again"))
         person.press("Start")
         page = person.until("waiting")
         assert "Your earlier answer is filled in" in page.text
@@ -455,7 +455,7 @@ def test_a_secret_argument_is_not_filled_in_again_and_masked_in_the_raw_messages
         page = person.until("completed")
         assert calls(recorder)[0].params["arguments"] == {"topic": "cheese", "token": "hunter2"}
         assert "hunter2" not in page.text and "cheese" in page.text
-        person.get(page.link("Start again"))
+        person.get(page.link("Do it again"))
         assert person.page.path == begin_path
         assert main_form(person.page).data()["s0-f1"] == [""]
         assert main_form(person.page).data()["s0-f0"] == ["cheese"]

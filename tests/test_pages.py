@@ -104,7 +104,7 @@ def test_a_broken_or_refused_answer_fails_with_a_way_on(person: Person, server: 
         send_name(person)
         assert person.page.state == "failed"
         assert words in person.page.text
-        person.get(person.page.link("Start again"))
+        person.get(person.page.link("Do it again"))
         assert "cheese" in json.dumps([c.value for form in person.page.reader.forms for c in form.controls])
 
 
@@ -147,7 +147,7 @@ def test_an_expired_step_says_start_again(person: Person, server: Server) -> Non
         send_name(person)
         assert (person.page.state, Flow.objects.get().outcome) == ("failed", "step_expired")
         assert "expired" in person.page.text
-        assert person.page.link("Start again")
+        assert person.page.link("Do it again")
 
 
 def test_a_missing_capability_is_named(person: Person, server: Server) -> None:
