@@ -70,7 +70,7 @@ def test_a_server_that_cannot_be_reached_keeps_everything(
         person.until("unsent")
         assert words in person.page.text
         assert calls(recorder) == []
-        assert "Everything you typed is kept" in person.page.text
+        assert "everything you typed is kept" in person.page.text
 
 
 def test_a_server_that_never_listened_is_said_so_in_the_catalogue(person: Person, server: Server) -> None:
@@ -298,7 +298,7 @@ def test_a_flow_of_my_other_browser_shows_metadata_and_stop(person: Person, app:
             assert page.status == 200
             assert "continue where you started" in page.text.lower()
             assert "a secret question" not in page.text
-            assert page.link("Start")
+            assert page.link("Do it again")
             second.press("Stop")
             assert second.page.state == "stopped"
         assert not SealedRecord.objects.exists()
