@@ -34,6 +34,8 @@ class Row:
     here: bool
     """Whether this browser holds its content."""
     queued: bool
+    has_input: bool
+    """Whether something can be filled in again: it is not known of a large record."""
     inputs: Sequence[tuple[str, str]] = ()
     """The first things that were typed in to start it, by their labels."""
     asks: str = ""
@@ -86,7 +88,8 @@ def _rows(visitor: Visitor, flows: list[Flow]) -> list[Row]:
         record = records.get(flow.pk)
         inputs = _inputs(flow, record) if record else ()
         asks = _asks(record) if record and flow.state == State.WAITING else ""
-        row = Row(flow, label, flow.pk in here, flow.pk in queued, inputs, asks, kinds.get(flow.pk, ""))
+        has_input = operations.has_input(flow, record.params) if record else flow.pk in here
+        row = Row(flow, label, flow.pk in here, flow.pk in queued, has_input, inputs, asks, kinds.get(flow.pk, ""))
         found.append(row)
     return found
 
@@ -104,7 +107,7 @@ def _asks(record: Record) -> str:
 def _inputs(flow: Flow, record: Record) -> list[tuple[str, str]]:
     """None where it is not known which of them are secrets."""
     operation = operations.of_flow(flow.server, flow.method, flow.name)
-    if operation is None or flow.label:
+    if operation is None or not operations.has_input(flow, record.params):
         return []
     values = secrecy.values_without(operation.values(record.params), secrecy.of_input(operation.schema))
     told = [(_label(operation, name), str(value)) for name, value in values.items() if _is_short(value)]

@@ -156,6 +156,11 @@ def start_again(row: Flow) -> str:
     return f"{start}{'&' if '?' in start else '?'}{urlencode({'again': row.pk})}"
 
 
+def has_input(row: Flow, params: Mapping[str, Any]) -> bool:
+    """Whether anything was filled in to start it."""
+    return bool(params.get("arguments")) or ("uri" in params and not row.label)
+
+
 def has_twins(server: Server, method: str, name: str) -> bool:
     """Whether the name alone does not tell which operation is meant (LIST-TWICE)."""
     return _find(server, KINDS[method], name, copy=2) is not None

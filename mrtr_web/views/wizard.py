@@ -227,7 +227,7 @@ def _context(row: Flow, record: Record | None) -> Context:
         "raw_messages": [(m.sent, json.dumps(m.body, indent=2, ensure_ascii=False)) for m in record.messages]
         if record
         else [],
-        "has_input": bool(record and (record.params.get("arguments") or "uri" in record.params) and not row.label),
+        "has_input": record is not None and operations.has_input(row, record.params),
         "connects": connects,
         "connection": tokens.of(row.server, row.user_id) if connects else None,
         "may_sign_in": record is None or record.refusals is None or record.refusals.may_sign_in,
