@@ -102,7 +102,7 @@ RESULT = """
 - main:
   - paragraph:
     - link "Demo desk"
-  - heading "Book a trip: done" [level=1]
+  - 'heading "Book a trip: done" [level=1]'
   - paragraph: "Demo desk answered:"
   - region "Result as a table":
     - table:
@@ -196,7 +196,7 @@ def test_every_page_of_the_booking_is_for_everybody(opened: Opener, demo: Record
     page.get_by_label("Yes").check()
     page.get_by_role("button", name="Send to Demo desk").click()
     window.state("completed")
-    looks(page, "Result", RESULT)
+    looks(page, "Book a trip – Result", RESULT)
     assert window.trouble == []
 
 
