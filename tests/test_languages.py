@@ -254,8 +254,8 @@ def test_times_are_written_as_the_language_writes_them(alice: User, server: Serv
     with timezone.override("UTC"):
         page = looking(alice).get(reverse("flows"), headers={"Accept-Language": "zh-TW"}).content.decode()
         english = looking(alice).get(reverse("flows")).content.decode()
-    assert "開始於 2027年5月4日 14:30<" in page
-    assert "Started 4 May 2027, 14:30<" in english
+    assert "開始於 2027年5月4日 14:30 ·" in page
+    assert "Started 4 May 2027, 14:30 ·" in english
 
 
 def test_dates_are_written_in_one_style_alone() -> None:
