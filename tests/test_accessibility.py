@@ -58,10 +58,7 @@ REFUSED = """
       - group "I have read the travel conditions":
         - radio "Yes"
         - radio "No"
-    - group "Do you want to answer?":
-      - radio "Answer" [checked]
-      - radio "No, I do not want to give this"
-      - radio "Leave it undecided"
+    - group: If you do not want to answer
   - button "Check your answers"
   - button "Stop this request"
 """

@@ -102,6 +102,7 @@ function write(form, values) {
     if (!Array.isArray(kept)) continue;
     if (isChecked(field)) field.checked = kept.includes(field.value);
     else restore(field, kept[0] ?? "");
+    if (isChanged(field)) field.closest("details")?.setAttribute("open", "");
   }
 }
 

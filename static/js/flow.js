@@ -1,10 +1,9 @@
 // A request in any state: its next page is put in place here, so this has what all of them need.
 import { copyButtons } from "./copy.js";
-import { decisions } from "./decide.js";
 import { live } from "./live.js";
 import { page } from "./page.js";
 import { progress } from "./progress.js";
 import { refresh } from "./refresh.js";
 import { steps } from "./steps.js";
 
-page(decisions, steps, copyButtons, refresh, progress, live);
+page(steps, copyButtons, refresh, progress, live);

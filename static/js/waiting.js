@@ -1,8 +1,7 @@
 // The questions of a round, and the check of the answers. No other page is put in their place: somebody types here.
-import { decisions } from "./decide.js";
 import { live } from "./live.js";
 import { page } from "./page.js";
 import { refresh } from "./refresh.js";
 import { steps } from "./steps.js";
 
-page(decisions, steps, refresh, live);
+page(steps, refresh, live);
