@@ -90,3 +90,18 @@ def test_change_leads_to_the_field_and_the_main_button_back_to_the_check(opened:
         page.get_by_role("button", name="Check your answers").click()
         expect(page.get_by_role("heading", name="Check your answers")).to_be_visible()
         assert calls(recorder)[1].params["inputResponses"]["a"]["content"] == {"n": "Ada", "m": "tea"}
+
+
+def test_the_button_of_a_long_form_is_in_reach_but_not_where_it_would_fill_the_window(
+    opened: Opener, server: Server
+) -> None:
+    """What it covers is scrolled out from below it: tests/test_accessibility.py, 2.4.11."""
+    window = opened()
+    page = window.page
+    fields: dict[str, Any] = {f"f{n}": {"type": "string", "title": f"Question {n}"} for n in range(14)}
+    with desk(server, asks("s", **fields)):
+        begin(window)
+        button = page.get_by_role("button", name="Check your answers")
+        expect(button).to_be_in_viewport()
+        page.set_viewport_size({"width": 640, "height": 400})
+        expect(button).not_to_be_in_viewport()
