@@ -65,14 +65,14 @@ REFUSED = """
 CHECK = """
 - main:
   - heading "Check your answers" [level=1]
-  - paragraph: Nothing has been sent yet. This is exactly what Demo desk gets.
+  - paragraph: Nothing has been sent yet. This is what Demo desk gets. For what is not answered, nothing is sent.
   - region "Some details":
     - term: Full name
     - definition: Ada Lovelace
     - definition:
       - button "Change Full name"
     - term: Budget per night in euro
-    - definition: "Left out: nothing is sent for this"
+    - definition: Not answered
     - definition:
       - button "Change Budget per night in euro"
   - button "Send to Demo desk"
@@ -183,7 +183,7 @@ def test_every_page_of_the_booking_is_for_everybody(opened: Opener, demo: Record
     fill_in_what_is_missing(page)
     assert len(asked) == before  # 3.2.2
     page.get_by_role("button", name="Check your answers").click()
-    looks(page, "Check your answers", CHECK)
+    looks(page, "Check your answers – Demo desk", CHECK)
     page.get_by_role("button", name="Send to Demo desk").click()
     expect(page.get_by_role("link", name="Open localhost")).to_be_visible(timeout=WAIT)
     looks(page, "Demo desk asks (round 2)", LINK)
