@@ -69,6 +69,7 @@ def test_change_leads_to_the_field_and_the_main_button_back_to_the_check(opened:
     with desk(server, required(TWO, "s"), asks(), done()) as recorder:
         begin(window)
         window.state("waiting")
+        expect(page.get_by_text("(opens a new tab, and")).to_be_visible()
         step(page, 1).get_by_label("Name").fill("Ada")
         page.get_by_role("button", name="Next").click()
         step(page, 2).get_by_label("Name").fill("Bob")
@@ -89,6 +90,9 @@ def test_change_leads_to_the_field_and_the_main_button_back_to_the_check(opened:
         expect(page.get_by_label("Name")).to_be_focused()
         page.get_by_role("button", name="Check your answers").click()
         expect(page.get_by_role("heading", name="Check your answers")).to_be_visible()
+        page.get_by_role("button", name="Send to").click()
+        window.state("completed")
+        expect(page.get_by_text("(opens a new tab, and")).to_have_count(0)
         assert calls(recorder)[1].params["inputResponses"]["a"]["content"] == {"n": "Ada", "m": "tea"}
 
 
