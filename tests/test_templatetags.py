@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from mrtr_web.templatetags.mrtr import Fact, Table, table, typed_texts
+from mrtr_web.schema.text import isolated
+from mrtr_web.templatetags.mrtr import Fact, Table, names, table, typed_texts
 
 
 def test_structured_content_is_told_in_words_where_it_has_them() -> None:
@@ -16,6 +17,11 @@ def test_structured_content_is_told_in_words_where_it_has_them() -> None:
         Fact("f", data='{\n  "g": false\n}'),
         Fact("h", ("1.5",)),
     ]
+
+
+def test_an_error_that_names_its_field_is_known_by_marks_that_no_server_can_set() -> None:
+    assert names(f"Fill in “{isolated('Name')}”.", "Name")
+    assert not names("Fill in “Name”.", "Name") and not names(f"Fill in “{isolated('Name')}”.", "People \u203a Name")
 
 
 def test_content_without_names_has_no_table() -> None:

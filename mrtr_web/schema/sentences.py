@@ -10,8 +10,8 @@ def gettext_noop(text: str) -> str:
 
 SENTENCES: Mapping[str, str] = {
     # Any field
-    "required": gettext_noop("Fill this in."),
-    "required_or_blank": gettext_noop("Fill this in, or tick that you mean an empty text."),
+    "required": gettext_noop("Fill in “%(label)s”."),
+    "required_or_blank": gettext_noop("Fill in “%(label)s”, or tick that you mean an empty text."),
     "text_broken": gettext_noop("This holds half a character, which cannot be sent. Type the text again."),
     # Text
     "too_short": gettext_noop("Use at least %(minimum)s characters (this has %(length)s)."),
