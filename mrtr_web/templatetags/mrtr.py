@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from mrtr_web import facts, live, operations, results, sessions, waits, wizard, wording
 from mrtr_web.models import Flow
-from mrtr_web.schema.text import clean_text, one_line
+from mrtr_web.schema.text import clean_text, isolated, one_line
 
 MESSAGE_LIMIT = 20_000
 TITLE_LIMIT = 200
@@ -42,6 +42,12 @@ def server_text(value: object, limit: int = MESSAGE_LIMIT) -> str:
 def server_title(value: object, limit: int = TITLE_LIMIT) -> str:
     """A name or title of a server's, on one line."""
     return one_line(clean_text(str(value), limit))
+
+
+@register.filter
+def names(words: str, label: object) -> bool:
+    """Whether an error says by itself which field it is about."""
+    return isolated(str(label)) in words
 
 
 @register.filter

@@ -257,7 +257,7 @@ def _round_form(request: SignedIn, row: Flow, record: Record, data: Mapping[str,
 def _round_page(
     request: SignedIn, row: Flow, record: Record, form: steps.RoundForm, valid: bool = True, status: int = 200
 ) -> HttpResponse:
-    context = _context(row, record) | {"round_form": form, "valid": valid}
+    context = _context(row, record) | {"round_form": form, "valid": valid, "changes": "change" in request.POST}
     return render(request, "flows/waiting.html", context, status=status if valid else 422)
 
 
