@@ -8,6 +8,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from email.message import EmailMessage
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+from pytest_django import Settings
 
 BOUND = 20.0
 ANSWERS = {"EHLO": "250 here", "MAIL": "250 fine", "RCPT": "250 fine", "RSET": "250 fine", "QUIT": "221 bye"}
@@ -48,3 +52,12 @@ def mailbox() -> Iterator[Mailbox]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield box
         server.shutdown()
+
+
+def mails_to(box: Mailbox, settings: Settings) -> None:
+    """The app hands its mails over there."""
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"  # tests are given another one
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", urlsplit(box.url).port
+    settings.EMAIL_USE_TLS = settings.EMAIL_USE_SSL = False
+    told = {"email_url": SecretStr(box.url), "email_from": "Forms <mrtr@example.org>"}
+    settings.CONFIG = settings.CONFIG.model_copy(update=told)

@@ -14,7 +14,7 @@ from pytest_django import Settings
 from mrtr_web import ledger, review
 from mrtr_web.flow import Act
 from mrtr_web.models import AuditEntry, Flow, Server, Session
-from tests.mailbox import Mailbox, mailbox
+from tests.mailbox import Mailbox, mailbox, mails_to
 from tests.person import Person
 from tests.reviewers import flow_of, looking
 
@@ -25,12 +25,7 @@ NEW = "Zu7-plum-Tree"
 @pytest.fixture
 def box(settings: Settings) -> Iterator[Mailbox]:
     with mailbox() as found:
-        parts = urlsplit(found.url)
-        settings.EMAIL_HOST, settings.EMAIL_PORT = parts.hostname, parts.port
-        settings.EMAIL_USE_TLS = settings.EMAIL_USE_SSL = False
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"  # pytest-django puts another one there
-        mails = {"email_url": type(settings.CONFIG.email_url)(found.url), "email_from": "Forms <mrtr@example.org>"}
-        settings.CONFIG = settings.CONFIG.model_copy(update=mails)
+        mails_to(found, settings)
         yield found
 
 
