@@ -14,7 +14,7 @@ run: $(VENV)/.run
 	@$(BIN)/python -m mrtr_web.demo.tryout --port $(PORT)
 
 test: $(VENV)/.test
-	@sh .ci/chromium.sh
+	@sh .ci/packages.sh
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 # The same tests on PostgreSQL, but for those of pages in a browser, to which the database is all one; the database
@@ -26,7 +26,7 @@ test-postgres: $(VENV)/.test
 # The official suite against the client (by the wizard, and by a browser through the pages) and the demo server; and
 # the pages against a server that is not built on the official SDK.
 conformance: $(VENV)/.test
-	@sh .ci/chromium.sh
+	@sh .ci/packages.sh
 	@sh .ci/conformance/setup.sh $(BIN)/python var/conformance
 	$(BIN)/python -m tests.conformance
 

@@ -12,14 +12,14 @@ from django.db.models import Count, F, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from mrtr_web import catalog, operations, references, wording
+from mrtr_web import catalog, operations, references, waits, wording
 from mrtr_web.flow import OPEN, State
-from mrtr_web.models import Flow, Leg, Round, Server
+from mrtr_web.models import Flow, Round, Server
 
 PER_PAGE = 50
 MANY_ROUNDS = 10
 """From here on a request is worth a look."""
-PERSON, SERVER, HERE, NOBODY = "person", "server", "here", "nobody"
+PERSON, SERVER, HERE, CHECK, NOBODY = "person", "server", "here", "check", "nobody"
 WAITS_FOR = {
     State.RUNNING: SERVER,
     State.NOT_YET: SERVER,
@@ -109,6 +109,8 @@ class Row:
                 return _("%(server)s waits for %(person)s") % names
             case "server":
                 return _("%(person)s waits for %(server)s") % names
+            case "check":
+                return _("%(server)s waits for %(person)s to check again") % names
             case "here":
                 return _("%(person)s waits for a free place here") % names
         return names["person"]
@@ -169,8 +171,7 @@ def rows(user: AbstractUser, flows: list[Flow], servers: Mapping[int, Server]) -
     """What the desk tells this person of these requests; four queries less the ones that are not needed."""
     ids = [flow.pk for flow in flows]
     asked = {each.flow_id: each for each in Round.objects.filter(flow__in=ids, number=F("flow__round"))}
-    legs = [flow.leg for flow in flows if flow.leg is not None and flow.state == State.RUNNING]
-    here = set(Leg.objects.filter(pk__in=legs, sent_at=None).values_list("flow_id", flat=True))
+    here = waits.queued(flows)
     for flow in flows:
         flow.server = servers[flow.server_id]
     labels = _labels(user, flows)
@@ -182,11 +183,12 @@ def _labels(user: AbstractUser, flows: list[Flow]) -> dict[uuid.UUID, str]:
     servers = {flow.server_id: flow.server for flow in flows}
     catalog.attach(user.pk, *servers.values())
     titles = {pk: operations.titles(server) for pk, server in servers.items()}
-    return {flow.pk: titles[flow.server_id].get((flow.method, flow.name)) or flow.name for flow in flows}
+    return {flow.pk: titles[flow.server_id].get((flow.method, flow.name)) or flow.called for flow in flows}
 
 
 def _row(flow: Flow, label: str, asked: Round | None, is_here: bool) -> Row:
     waits_for = HERE if is_here else WAITS_FOR.get(State(flow.state), NOBODY)
+    waits_for = CHECK if waits.needs_person(flow) else waits_for
     many = ("many_rounds",) if flow.round >= MANY_ROUNDS else ()
     if asked is None:
         return Row(flow, waits_for, label, warnings=many)

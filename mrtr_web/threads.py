@@ -13,10 +13,11 @@ _pool = concurrent.futures.ThreadPoolExecutor(4, thread_name_prefix="leg")
 
 async def threaded(work: Callable[..., T], *args: Any) -> T:
     """Database work off the loop, on the legs' own threads, each time with a connection of its own."""
-    return await asyncio.get_running_loop().run_in_executor(_pool, _with_connection, work, *args)
+    return await asyncio.get_running_loop().run_in_executor(_pool, with_connection, work, *args)
 
 
-def _with_connection(work: Callable[..., T], *args: Any) -> T:
+def with_connection(work: Callable[..., T], *args: Any) -> T:
+    """For threads that live on: what the work opens of the database is closed with it."""
     close_old_connections()
     try:
         return work(*args)

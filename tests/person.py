@@ -2,6 +2,7 @@
 
 import html.parser
 import re
+import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -210,9 +211,9 @@ class Page:
 class Person:
     """One browser of one person. Keeps the page that it is on."""
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, verify: ssl.SSLContext | bool = True) -> None:
         self.base = base
-        self.client = httpx2.Client(base_url=base, follow_redirects=True, timeout=BOUND, trust_env=False)
+        self.client = httpx2.Client(base_url=base, verify=verify, follow_redirects=True, timeout=BOUND, trust_env=False)
         self.page: Page
 
     def __enter__(self) -> Self:

@@ -1,0 +1,83 @@
+"""Behind nginx, set up as docs/deploy/nginx.conf says: TLS, cookies, addresses, sizes, other names, logs."""
+
+import socket
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from axes.models import AccessAttempt
+
+from mrtr_web.models import Server
+from tests.certificates import certificate as certificate
+from tests.desk import TOOL, asks, desk, done, start
+from tests.person import Person
+from tests.proxy import NAME, Front, needs_nginx, nginx
+from tests.proxy import front as front
+from tests.proxy import processes as processes
+from tests.servers import BOUND, free_port
+
+pytestmark = needs_nginx
+MEGABYTE = 2**20
+CANARY = "canary-of-a-query"
+
+
+@pytest.fixture
+def alone(tmp_path: Path, certificate: Path) -> Iterator[Front]:
+    """Without the app."""
+    with nginx(tmp_path, certificate, free_port(), free_port()) as running:
+        yield running
+
+
+def test_a_person_behind_nginx(front: Front, server: Server) -> None:
+    with Person(front.base, front.trust()) as person, desk(server, asks(), done()):
+        person.client.headers["X-Forwarded-For"] = "203.0.113.9"
+        person.get("/accounts/login/")
+        person.press("Sign in", {"username": "alice", "password": "wrong"})
+        assert list(AccessAttempt.objects.values_list("ip_address", flat=True)) == ["127.0.0.1"]
+        assert person.sign_in("alice").path == "/"
+        cookies = {cookie.name: cookie for cookie in person.client.cookies.jar}
+        assert cookies.keys() >= {f"__Host-mrtr_{name}" for name in ("session", "csrf", "key")}
+        assert all(cookie.secure and not cookie.domain_specified for cookie in cookies.values())
+        assert "strict-transport-security" in person.page.response.headers
+        start(person, CANARY)
+        person.until("waiting")
+        person.fill("Name", CANARY)
+        person.press("Send")
+        person.until("completed")
+        assert person.get(f"{TOOL}?topic={CANARY}").status == 200
+    assert " GET /s/demo/tools/ask/ 200 " in front.logged()
+    assert CANARY not in front.logged()
+
+
+def test_what_is_too_large_is_told_so_and_never_on_a_disk(front: Front) -> None:
+    with Person(front.base, front.trust()) as person:
+        large = person.client.post("/accounts/login/", content=b"x" * (5 * MEGABYTE))
+        assert (large.status_code, "This is too large" in large.text) == (413, True)
+        small = person.client.post("/accounts/login/", content=b"x" * (3 * MEGABYTE))
+        assert small.status_code == 403  # read whole, and then there is no token in it
+        huge = person.client.post("/accounts/login/", content=b"x" * (33 * MEGABYTE))
+        assert (huge.status_code, "nginx" in huge.text) == (413, True)
+    assert not front.ever_spooled()
+
+
+def test_another_name_gets_nothing(alone: Front) -> None:
+    unchecked = ssl.create_default_context()
+    unchecked.check_hostname, unchecked.verify_mode = False, ssl.CERT_NONE
+    with (
+        socket.create_connection(("127.0.0.1", alone.port), BOUND) as plain,
+        pytest.raises(ssl.SSLError, match="(?i)unrecognized.name"),
+    ):
+        unchecked.wrap_socket(plain, server_hostname="other.example")
+    with pytest.raises(httpx2.RemoteProtocolError):
+        httpx2.get(f"http://127.0.0.1:{alone.plain}/", trust_env=False)
+    led = httpx2.get(f"http://{NAME}:{alone.plain}/flows/?x=1", trust_env=False)
+    assert (led.status_code, led.headers["location"]) == (301, f"https://{NAME}/flows/?x=1")
+
+
+def test_no_query_is_logged_where_the_app_is_away(alone: Front) -> None:
+    with Person(alone.base, alone.trust()) as person:
+        assert person.get(f"/?topic={CANARY}").status == 502
+    assert " GET / 502 " in alone.logged()
+    assert CANARY not in alone.logged()
