@@ -41,7 +41,7 @@ class Operation:
     output_schema: Object | None = None
     copy: int = 1
     """Which one of the tools or prompts of this name it is."""
-    uri: str = ""
+    uri: str = field(default="", repr=False)
     """Of the one resource that it reads: there is nothing to fill in."""
 
     def params(self, values: Object) -> Object:

@@ -346,7 +346,7 @@ class TestInABrowser:
             window.page.goto(f"{window.base}/s/demo/")
             window.page.get_by_role("link", name="write").click()
             expect(window.page.get_by_label("surname")).to_have_attribute("autocomplete", "family-name")
-            assert window.page.locator("datalist").count() == 1
+            expect(window.page.locator("datalist")).to_have_count(1)
             window.check()
 
     def test_where_nothing_is_asked_nothing_is_said(self, opened: Opener, server: Server) -> None:
