@@ -37,7 +37,7 @@ REFUSED = """
     - heading "There is a problem" [level=2]
     - list:
       - listitem:
-        - link /^Fill in “.Date of birth.”/
+        - link /^Fill in “Date of birth”/
       - listitem:
         - link /^What would you like to do\\? – Choose at least 1/
       - listitem:
@@ -180,7 +180,7 @@ def test_every_page_of_the_booking_is_for_everybody(opened: Opener, demo: Record
     page.get_by_role("button", name="Check your answers").click()
     looks(page, "Error: Demo desk asks (round 1)", REFUSED)
     expect(page.locator("[data-errors]")).to_be_focused()
-    expect(page.get_by_label("Date of birth")).to_have_accessible_description(re.compile("Fill in “.Date of birth.”"))
+    expect(page.get_by_label("Date of birth")).to_have_accessible_description(re.compile("Fill in “Date of birth”"))
     page.get_by_role("link", name="Date of birth").click()
     expect(page.get_by_label("Date of birth")).to_be_focused()
     before = len(asked)

@@ -164,6 +164,7 @@ def test_s03_required_text_that_was_left_empty_is_asked_for_with_a_way_to_mean_i
     assert "Send an empty text" not in str(form(text, required=["s"]))
     left_empty = form(text, {"s0-f0": ""}, required=["s"])
     assert errors(left_empty) == {"f0": ["Fill in “\u2068s\u2069”, or tick that you mean an empty text."]}
+    assert 'Fill in “<bdi lang="">s</bdi>”, or tick' in str(left_empty)
     assert "Send an empty text" in str(left_empty) and Tags(str(left_empty)).all("details")[0].keys() == {
         "class",
         "open",

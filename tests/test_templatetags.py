@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from mrtr_web.facts import Fact, Table, table
 from mrtr_web.schema.text import isolated
-from mrtr_web.templatetags.mrtr import names, typed_texts
+from mrtr_web.templatetags.mrtr import marked, names, typed_texts
 
 
 def test_structured_content_is_told_in_words_where_it_has_them() -> None:
@@ -70,6 +70,11 @@ def test_titles_and_dates_are_told_as_the_server_has_announced_them() -> None:
 def test_an_error_that_names_its_field_is_known_by_marks_that_no_server_can_set() -> None:
     assert names(f"Fill in “{isolated('Name')}”.", "Name")
     assert not names("Fill in “Name”.", "Name") and not names(f"Fill in “{isolated('Name')}”.", "People \u203a Name")
+
+
+def test_a_label_in_an_error_is_marked_and_escaped() -> None:
+    assert marked(f"Fill in “{isolated('<a>')}”.") == 'Fill in “<bdi lang="">&lt;a&gt;</bdi>”.'
+    assert marked("Choose a file.") == "Choose a file."
 
 
 def test_content_without_names_has_no_table() -> None:

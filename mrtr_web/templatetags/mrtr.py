@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from django import template
 from django.conf import settings
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
 from mrtr_web import facts, live, operations, results, sessions, waits, wizard, wording
@@ -48,6 +49,14 @@ def server_title(value: object, limit: int = TITLE_LIMIT) -> str:
 def names(words: str, label: object) -> bool:
     """Whether an error says by itself which field it is about."""
     return isolated(str(label)) in words
+
+
+@register.filter
+def marked(words: str) -> str:
+    """An error, with the label in it as words of a server, whose language nobody knows."""
+    before, _start, rest = words.partition("\u2068")
+    label, _end, after = rest.partition("\u2069")
+    return format_html('{}<bdi lang="">{}</bdi>{}', before, label, after) if label else words
 
 
 @register.filter
