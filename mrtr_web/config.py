@@ -4,7 +4,7 @@ import os
 import re
 import zoneinfo
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
@@ -54,6 +54,7 @@ class Config(BaseSettings):
     site_logo: Path | None = None
     time_zone: str = "UTC"
     log_level: str = "INFO"
+    log_format: Literal["text", "json"] = "text"
 
     heartbeat: Seconds = 5
     lease: Seconds = 20

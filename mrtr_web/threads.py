@@ -7,16 +7,19 @@ from typing import Any, TypeVar
 
 from django.db import close_old_connections
 
+from mrtr_web import about
+
 T = TypeVar("T")
 _pool = concurrent.futures.ThreadPoolExecutor(4, thread_name_prefix="leg")
 
 
 async def threaded(work: Callable[..., T], *args: Any) -> T:
     """Database work off the loop, on the legs' own threads, each time with a connection of its own."""
-    return await asyncio.get_running_loop().run_in_executor(_pool, _with_connection, work, *args)
+    return await asyncio.get_running_loop().run_in_executor(_pool, _with_connection, about.ids(), work, *args)
 
 
-def _with_connection(work: Callable[..., T], *args: Any) -> T:
+def _with_connection(ids: about.Ids, work: Callable[..., T], *args: Any) -> T:
+    about.take(ids)
     close_old_connections()
     try:
         return work(*args)
