@@ -23,6 +23,7 @@ LIMITS = {
     "connect": Limit(12, 5),  # tokens pasted, sign-ins begun
     "export": Limit(6, 10),  # of the audit trail
     "password": Limit(5, 180),  # the old one, to set a new one
+    "reset": Limit(3, 1200),  # mails to somebody who forgot it
 }
 """All but "legs", which are set by MRTR_LEGS_PER_MINUTE."""
 LOOK_AGAIN = 10

@@ -3,8 +3,9 @@
 import os
 import re
 import zoneinfo
+from email.utils import parseaddr
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
@@ -29,6 +30,9 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")
 """What may be said of TLS in DATABASE_URL, as PostgreSQL's own programs take it."""
 DATABASES = "sqlite:///path or postgresql://user:password@host:port/name, special characters written as %40"
+MAIL_SERVERS = "smtp://user:password@host:587 (STARTTLS, save on loopback) or smtps://user:password@host:465"
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_ADDRESS = re.compile(r"[^@\s<>]+@[\w-]+(\.[\w-]+)*")
 _HOST = re.compile(r"\*|\[[0-9a-f:.]+\]|\.?[\w-]+(\.[\w-]+)*\.?", re.IGNORECASE)
 
 
@@ -48,6 +52,8 @@ class Config(BaseSettings):
     allowed_hosts: Names = Field((), validation_alias=AliasChoices("ALLOWED_HOSTS"))
     database_url: SecretStr = Field(SecretStr(""), validation_alias=AliasChoices("DATABASE_URL"))
     redis_url: SecretStr = Field(SecretStr(""), validation_alias=AliasChoices("REDIS_URL"))
+    email_url: SecretStr = SecretStr("")
+    email_from: str = Field("", validate_default=True)
     client_metadata_url: str = ""
     loopback_http: bool = False
     site_name: str = Field("mrtr_web", min_length=1, max_length=60)
@@ -155,6 +161,27 @@ class Config(BaseSettings):
             raise ValueError("must be redis://host:port or rediss://user:password@host:port")
         return value
 
+    @field_validator("email_url")
+    @classmethod
+    def address_of_mail_server(cls, value: SecretStr) -> SecretStr:
+        parts = _parts(value.get_secret_value())
+        plain = parts.scheme in ("smtp", "smtps") and parts.hostname and parts.path in ("", "/")
+        if value.get_secret_value() and (not plain or parts.query or parts.fragment):
+            raise ValueError(f"use {MAIL_SERVERS}")
+        return value
+
+    @field_validator("email_from")
+    @classmethod
+    def sender(cls, value: str, info: ValidationInfo) -> str:
+        needed = value or info.data.get("email_url", SecretStr("")).get_secret_value()
+        if needed and not (value.isprintable() and _ADDRESS.fullmatch(parseaddr(value)[1])):
+            raise ValueError("must be an address, such as mrtr@example.org or Forms <mrtr@example.org>")
+        return value
+
+    @property
+    def can_mail(self) -> bool:
+        return bool(self.email_url.get_secret_value())
+
     @field_validator("lease")
     @classmethod
     def outlives_heartbeat(cls, value: float, info: ValidationInfo) -> float:
@@ -246,6 +273,29 @@ def _postgresql(parts: SplitResult) -> dict[str, object]:
             "pool": {"min_size": 1, "max_size": 8, "timeout": 5, "reconnect_timeout": 3},
         },
     }
+
+
+class MailServer(NamedTuple):
+    """Where mails are handed over; `tls_at_once` is not STARTTLS."""
+
+    host: str
+    port: int
+    user: str
+    password: str
+    tls_at_once: bool
+    starttls: bool
+
+    def __repr__(self) -> str:
+        return f"MailServer({self.host}:{self.port})"
+
+
+def mail_server(url: str) -> MailServer:
+    """What MRTR_EMAIL_URL says; no host where it is empty."""
+    parts = _parts(url)
+    host, at_once = parts.hostname or "", parts.scheme == "smtps"
+    port = parts.port or (465 if at_once else 587)
+    starttls = not at_once and host not in LOOPBACK
+    return MailServer(host, port, unquote(parts.username or ""), unquote(parts.password or ""), at_once, starttls)
 
 
 def channel_layers(url: str) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from mrtr_web.rounds import Action
 DAYS = 30
 MOST = 10_000
 """Of requests, legs and rounds, the newest, that are looked at."""
-Key = tuple[int, str, str]
-"""An operation: id of its server, method, name."""
+Key = tuple[int, str, str, str]
+"""An operation: id of its server, method, name, label."""
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ def read(user: AbstractUser) -> Figures:
 def _seen(flows: QuerySet[Flow]) -> dict[Key, _Seen]:
     seen: dict[Key, _Seen] = defaultdict(_Seen)
     newest = flows.order_by("-started_at")
-    for *key, rounds in newest.values_list("server", "method", "name", "round")[:MOST]:
+    for *key, rounds in newest.values_list("server", "method", "name", "label", "round")[:MOST]:
         seen[_key(key)].rounds.append(rounds)
     legs = Leg.objects.filter(sent_at__isnull=False, ended_at__isnull=False)
     for *key, sent, ended in _newest(legs, flows, "sent_at", "ended_at"):
@@ -89,18 +89,20 @@ def _seen(flows: QuerySet[Flow]) -> dict[Key, _Seen]:
 def _newest(rows: QuerySet[Any], flows: QuerySet[Flow], *fields: str) -> Iterable[tuple[Any, ...]]:
     """Of these requests' rows, those of the newest."""
     found = rows.filter(flow__in=flows.order_by()).order_by(F("flow__started_at").desc())
-    return found.values_list("flow__server", "flow__method", "flow__name", *fields)[:MOST]
+    return found.values_list("flow__server", "flow__method", "flow__name", "flow__label", *fields)[:MOST]
 
 
 def _key(parts: list[Any]) -> Key:
-    server, method, name = parts
-    return server, method, name
+    server, method, name, label = parts
+    return server, method, name, label
 
 
 def _operation(server: str, key: Key, seen: _Seen) -> Operation:
+    _, method, name, label = key
     return Operation(
         server,
-        *key[1:],
+        method,
+        name or label,
         flows=len(seen.rounds),
         server_time=_typical(seen.server),
         people_time=_typical(seen.people),

@@ -19,7 +19,7 @@ from mrtr_web.schema.parse import parse
 from mrtr_web.schema.places import Place
 from mrtr_web.schema.sentences import SENTENCES
 from mrtr_web.schema.spec import Absent, FieldSpec, Json, Kind
-from mrtr_web.schema.text import clean_text
+from mrtr_web.schema.text import clean_text, isolated
 from mrtr_web.schema.words import autocomplete
 from mrtr_web.widgets import (
     AnswerWidget,
@@ -46,8 +46,10 @@ _LITERAL = {"spellcheck": "false", "autocapitalize": "none"}
 
 
 def say(code: str, params: Mapping[str, object]) -> str:
-    """The translated sentence of an Invalid, a Problem or a SchemaFault."""
+    """The translated sentence of an Invalid, a Problem or a SchemaFault. A label in it is kept apart, as bdi does."""
     cleaned = {name: clean_text(str(value), MAX_LABEL) for name, value in params.items()}
+    if "label" in cleaned:
+        cleaned["label"] = isolated(cleaned["label"])
     return _(SENTENCES[code]) % cleaned
 
 
@@ -121,7 +123,7 @@ class AnswerField(forms.Field):
             raise forms.ValidationError(self.sentence(error), code=error.code) from None
 
     def sentence(self, error: Invalid) -> str:
-        return say(error.code, error.params)
+        return say(error.code, {**error.params, "label": self.label})
 
     def control(self) -> AnswerWidget:
         return AnswerWidget(self.spec, self.first, {"class": "input", **self.attrs()})
@@ -188,7 +190,7 @@ class IntegerField(NumberField):
 
     def sentence(self, error: Invalid) -> str:
         """A comma in a whole number is no question of how decimals are written."""
-        return say("integer_comma" if error.code == "number_comma" else error.code, error.params)
+        return super().sentence(Invalid("integer_comma") if error.code == "number_comma" else error)
 
 
 class ChoiceField(AnswerField):

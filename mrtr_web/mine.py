@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import F, QuerySet
 
-from mrtr_web import catalog, operations, secrecy, wizard, wording
+from mrtr_web import catalog, operations, secrecy, waits, wizard, wording
 from mrtr_web.flow import ENDS, OPEN, State
 from mrtr_web.models import Flow, Round, SealedRecord, Server
 from mrtr_web.operations import Operation
@@ -34,6 +34,8 @@ class Row:
     here: bool
     """Whether this browser holds its content."""
     queued: bool
+    has_input: bool
+    """Whether something can be filled in again: it is not known of a large record."""
     inputs: Sequence[tuple[str, str]] = ()
     """The first things that were typed in to start it, by their labels."""
     asks: str = ""
@@ -77,16 +79,17 @@ def _rows(visitor: Visitor, flows: list[Flow]) -> list[Row]:
     catalog.attach(visitor.user, *servers.values())
     for flow in flows:
         flow.server = servers[flow.server_id]
-    here, queued, kinds = wizard.held(visitor), wizard.queued(flows), _kinds(flows)
+    here, queued, kinds = wizard.held(visitor), waits.queued(flows), _kinds(flows)
     titles = {server.pk: operations.titles(server) for server in servers.values()}
     records = wizard.small_records(visitor, [flow.pk for flow in flows if flow.pk in here][:MOST_READ], SMALL)
     found = []
     for flow in flows:
-        label = titles[flow.server_id].get((flow.method, flow.name)) or flow.name
+        label = titles[flow.server_id].get((flow.method, flow.name)) or flow.called
         record = records.get(flow.pk)
         inputs = _inputs(flow, record) if record else ()
         asks = _asks(record) if record and flow.state == State.WAITING else ""
-        row = Row(flow, label, flow.pk in here, flow.pk in queued, inputs, asks, kinds.get(flow.pk, ""))
+        has_input = operations.has_input(flow, record.params) if record else flow.pk in here
+        row = Row(flow, label, flow.pk in here, flow.pk in queued, has_input, inputs, asks, kinds.get(flow.pk, ""))
         found.append(row)
     return found
 
@@ -104,7 +107,7 @@ def _asks(record: Record) -> str:
 def _inputs(flow: Flow, record: Record) -> list[tuple[str, str]]:
     """None where it is not known which of them are secrets."""
     operation = operations.of_flow(flow.server, flow.method, flow.name)
-    if operation is None:
+    if operation is None or not operations.has_input(flow, record.params):
         return []
     values = secrecy.values_without(operation.values(record.params), secrecy.of_input(operation.schema))
     told = [(_label(operation, name), str(value)) for name, value in values.items() if _is_short(value)]

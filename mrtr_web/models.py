@@ -27,6 +27,8 @@ from mrtr_web.trail import Finding as Finding
 
 CAPABILITIES = ("elicitation", "sampling", "roots")
 """What may be declared to a server."""
+MOST_LABEL = 200
+"""Characters of a resource's title that records hold."""
 
 
 def asks_by_form() -> list[str]:
@@ -208,6 +210,8 @@ class Flow(models.Model):
     method = models.CharField(_("method"), max_length=40)
     name = models.TextField(_("name"), blank=True)
     """The tool's or prompt's name, or the URI template. A resource's URI is content and lives in the record."""
+    label = models.CharField(_("label"), max_length=MOST_LABEL, blank=True)
+    """The title of a listed resource, in place of a name."""
     state = models.CharField(
         _("state"), max_length=12, choices=[(s.value, wording.STATES[s]) for s in State], default=State.RUNNING
     )
@@ -248,6 +252,11 @@ class Flow(models.Model):
 
     def __str__(self) -> str:
         return self.reference
+
+    @property
+    def called(self) -> str:
+        """What records call its operation; "" for a resource that was not listed."""
+        return self.name or self.label
 
     @property
     def reference(self) -> str:

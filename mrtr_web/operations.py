@@ -9,13 +9,20 @@ from mcp.shared.inbound import x_mcp_header_map
 
 from mrtr_web import addresses, entries
 from mrtr_web.entries import Entry, text
-from mrtr_web.models import Flow, Server
-from mrtr_web.schema.check import Problem
+from mrtr_web.models import MOST_LABEL, Flow, Server
+from mrtr_web.schema.check import Problem, check
+from mrtr_web.schema.text import clean_text, one_line
 
 METHODS = {"tools": "tools/call", "prompts": "prompts/get", "resources": "resources/read"}
 KINDS = {"tools/call": "tools", "prompts/get": "prompts", "resources/read": "templates"}
 """Where the operations of each method are listed by name."""
 MAX_MIRRORED = 2**53 - 1
+BY_ADDRESS = {
+    "type": "object",
+    "properties": {"uri": {"type": "string", "format": "uri", "title": "URI"}},
+    "required": ["uri"],
+}
+"""What starts the reading of any resource."""
 Object = dict[str, Any]
 
 
@@ -34,18 +41,27 @@ class Operation:
     output_schema: Object | None = None
     copy: int = 1
     """Which one of the tools or prompts of this name it is."""
+    uri: str = ""
+    """Of the one resource that it reads: there is nothing to fill in."""
 
     def params(self, values: Object) -> Object:
         """The original params of a flow: frozen from here on."""
         if self.method == "resources/read":
-            return {"uri": addresses.expand(self.name, values) if self.name else values["uri"]}
+            return {"uri": self.uri or (addresses.expand(self.name, values) if self.name else values["uri"])}
         return {"name": self.name, "arguments": values}
 
     def values(self, params: Mapping[str, Any]) -> Object:
         """The form's values that led to these params, as far as they can be told."""
+        if self.uri:
+            return {}
         if self.method == "resources/read":
             return addresses.values(self.name, params["uri"]) if self.name else {"uri": params["uri"]}
         return dict(params.get("arguments") or {})
+
+    @property
+    def label(self) -> str:
+        """What records call a listed resource, whose address they may not hold."""
+        return _label(self.title) if self.uri else ""
 
     @property
     def claims(self) -> list[str]:
@@ -90,20 +106,22 @@ def find(server: Server, kind: str, name: str, copy: int = 1) -> Operation | Non
 
 
 def resource(server: Server, uri: str) -> Operation:
-    """Reading by URI: the template of that name, else the listed resource, else the template that matches."""
+    """Reading by URI: the template of that name, else the listed resource, else the template that matches.
+
+    What is no URI is left to be typed.
+    """
     if template := _find(server, "templates", uri):
         return template
     listed = next((entry for entry in entries.offered(server, "resources") if entry.name == uri), None)
     for entry in () if listed else entries.offered(server, "templates"):
         if addresses.matches(entry.name, uri):
             return _template(entry)
-    schema = {
-        "type": "object",
-        "properties": {"uri": {"type": "string", "format": "uri", "title": "URI"}},
-        "required": ["uri"],
-    }
+    if listed is None and check(BY_ADDRESS, {"uri": uri}):
+        return Operation(server, "resources/read", "", "", "", BY_ADDRESS)
     title = text(listed.raw, "title") or text(listed.raw, "name") if listed else ""
-    return Operation(server, "resources/read", "", title, listed.description if listed else "", schema)
+    return Operation(
+        server, "resources/read", "", title, listed.description if listed else "", {"type": "object"}, uri=uri
+    )
 
 
 def of_flow(server: Server, method: str, name: str) -> Operation | None:
@@ -113,15 +131,34 @@ def of_flow(server: Server, method: str, name: str) -> Operation | None:
     return _find(server, KINDS[method], name)
 
 
-def address(server: Server, method: str, name: str) -> str:
-    """Of the page that starts it."""
-    return Entry(server, KINDS[method], name, 1, {}).address
+def address(server: Server, method: str, name: str, label: str = "") -> str:
+    """Of the page that starts it. A resource without a name is found by its label, if no other has the same."""
+    found = [] if name else _labelled(server, label)
+    return Entry(server, KINDS[method], found[0].name if len(found) == 1 else name, 1, {}).address
+
+
+def is_listed(server: Server, label: str) -> bool:
+    """Whether there still is a resource that records call so."""
+    return bool(_labelled(server, label))
+
+
+def _labelled(server: Server, label: str) -> list[Entry]:
+    return [entry for entry in entries.offered(server, "resources") if label and _label(entry.title) == label]
+
+
+def _label(title: str) -> str:
+    return one_line(clean_text(title, MOST_LABEL))[:MOST_LABEL]
 
 
 def start_again(row: Flow) -> str:
     """The address of the page that starts the same once more, with what this flow was started with."""
-    start = address(row.server, row.method, row.name)
+    start = address(row.server, row.method, row.name, row.label)
     return f"{start}{'&' if '?' in start else '?'}{urlencode({'again': row.pk})}"
+
+
+def has_input(row: Flow, params: Mapping[str, Any]) -> bool:
+    """Whether anything was filled in to start it."""
+    return bool(params.get("arguments")) or ("uri" in params and not row.label)
 
 
 def has_twins(server: Server, method: str, name: str) -> bool:

@@ -151,6 +151,11 @@ class UrlPage(ChosenPage):
     def impossible(self) -> bool:  # type: ignore[override]
         return bool(self.link.refused)
 
+    @property
+    def finished_before(self) -> bool:
+        """Whether the person has said so of this very page, and is asked again: then it hardly needs to be opened."""
+        return self.earlier is not None and not self.declined_before and not self.moved_from
+
     def draw(self, drawing: Drawing) -> None:
         self.link = links.judge(self.step.url, drawing.own_hosts)
         self.choose(drawing)
@@ -209,12 +214,17 @@ class SamplingPage(OwnPage):
         return sampling.wanted(self.step.params)
 
     def fields(self, drawing: Drawing) -> tuple[FieldSpec, ...]:
-        text = FieldSpec("text", FieldKind.LONG_TEXT, _("Your reply"), required=True, min_length=1)
+        words = self.wanted.about_words
+        length = _("At most about %(words)d words of English.") % {"words": words} if words else ""
+        text = FieldSpec("text", FieldKind.LONG_TEXT, _("Your reply"), length, required=True, min_length=1)
         model = FieldSpec(
             "model",
             FieldKind.TEXT,
-            _("Written by"),
-            _("The server is told this. Put the name of the model here if you paste what a language model wrote."),
+            _("Who wrote the reply"),
+            _(
+                "The server is told this; “human” is a person, such as you. If you paste what a language model wrote, "
+                "put the name of the model here."
+            ),
             required=True,
             default=sampling.HUMAN,
             min_length=1,
@@ -226,9 +236,9 @@ class SamplingPage(OwnPage):
         return sampling.replied(self.earlier or {})
 
     def problems(self) -> list[Problem]:
-        limit = self.wanted.max_tokens
+        limit, words = self.wanted.max_tokens, self.wanted.about_words
         too_long = sampling.is_too_long(self.value()["text"], limit)
-        return [Problem(("text",), "too_many_tokens", {"maximum": limit})] if too_long else []
+        return [Problem(("text",), "too_many_tokens", {"maximum": limit, "words": words})] if too_long else []
 
     def answer(self) -> Object:
         value = self.value()
@@ -250,7 +260,7 @@ class RootsPage(OwnPage):
             "typed",
             FieldKind.LONG_TEXT,
             _("Other folders"),
-            _("One a line, as a file address such as file:///home/ada/photos."),
+            _("One a line, written from the beginning, such as /home/ada/photos or C:/Users/Ada."),
         )
         return (chosen, typed) if options else (typed,)
 
@@ -258,21 +268,23 @@ class RootsPage(OwnPage):
         return roots.answered(self.earlier or {}, self.offered)
 
     def problems(self) -> list[Problem]:
-        faults = ((line, roots.fault(line)) for line in self._typed())
+        faults = ((line, roots.fault(roots.address(line))) for line in self._typed())
         wrong = (Problem(("typed",), code, {"uri": line}) for line, code in faults if code)
         return list(islice(wrong, check.MAX_PROBLEMS))
 
     def answer(self) -> Object:
         chosen = self.value().get("chosen", ())
-        return roots.answer([entry for entry in self.offered if entry["uri"] in chosen], self._typed())
+        return roots.answer(
+            [entry for entry in self.offered if entry["uri"] in chosen], map(roots.address, self._typed())
+        )
 
     def _typed(self) -> list[str]:
         return roots.lines(self.value().get("typed", ""))
 
 
 def _root_label(entry: Mapping[str, Any]) -> str:
-    name = entry.get("name")
-    return f"{name} ({entry['uri']})" if name else str(entry["uri"])
+    name, folder = entry.get("name"), roots.folder(entry["uri"])
+    return f"{name} ({folder})" if name else folder
 
 
 def drawn(step: Step) -> FormSpec | None:

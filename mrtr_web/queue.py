@@ -11,14 +11,14 @@ from django.db.models import Count, F, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from mrtr_web import references, wording
+from mrtr_web import references, waits, wording
 from mrtr_web.flow import OPEN, State
-from mrtr_web.models import Flow, Leg, Round, Server
+from mrtr_web.models import Flow, Round, Server
 
 PER_PAGE = 50
 MANY_ROUNDS = 10
 """From here on a request is worth a look."""
-PERSON, SERVER, HERE, NOBODY = "person", "server", "here", "nobody"
+PERSON, SERVER, HERE, CHECK, NOBODY = "person", "server", "here", "check", "nobody"
 WAITS_FOR = {
     State.RUNNING: SERVER,
     State.NOT_YET: SERVER,
@@ -106,6 +106,8 @@ class Row:
                 return _("%(server)s waits for %(person)s") % names
             case "server":
                 return _("%(person)s waits for %(server)s") % names
+            case "check":
+                return _("%(server)s waits for %(person)s to check again") % names
             case "here":
                 return _("%(person)s waits for a free place here") % names
         return names["person"]
@@ -166,8 +168,7 @@ def rows(flows: list[Flow], servers: Mapping[int, Server]) -> list[Row]:
     """What the desk tells of these requests; three queries less the ones that are not needed."""
     ids = [flow.pk for flow in flows]
     asked = {each.flow_id: each for each in Round.objects.filter(flow__in=ids, number=F("flow__round"))}
-    legs = [flow.leg for flow in flows if flow.leg is not None and flow.state == State.RUNNING]
-    here = set(Leg.objects.filter(pk__in=legs, sent_at=None).values_list("flow_id", flat=True))
+    here = waits.queued(flows)
     for flow in flows:
         flow.server = servers[flow.server_id]
     return [_row(flow, asked.get(flow.pk), flow.pk in here) for flow in flows]
@@ -175,6 +176,7 @@ def rows(flows: list[Flow], servers: Mapping[int, Server]) -> list[Row]:
 
 def _row(flow: Flow, asked: Round | None, is_here: bool) -> Row:
     waits_for = HERE if is_here else WAITS_FOR.get(State(flow.state), NOBODY)
+    waits_for = CHECK if waits.needs_person(flow) else waits_for
     many = ("many_rounds",) if flow.round >= MANY_ROUNDS else ()
     if asked is None:
         return Row(flow, waits_for, warnings=many)

@@ -1,4 +1,4 @@
-"""Answers as they are read back before they are sent: in words, and exactly where the words do not show it."""
+"""Answers as they are read back before they are sent: in words, and exactly where the words leave something open."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -25,7 +25,7 @@ class Row:
     words: tuple[str, ...]
     """The answer as people read it: one entry, or one for each choice. Control characters are made visible."""
     exact: str
-    """What is sent, where the words do not show it: a text as it is, anything else as JSON."""
+    """What is sent, where the words leave it open: a text as it is, anything else as JSON."""
     sent: bool
     secret: bool
 
@@ -40,11 +40,17 @@ def _written(value: Json) -> str:
 
 
 def told(spec: FieldSpec, value: Json, typed: Typed) -> tuple[tuple[str, ...], str]:
-    """A value in words, and exactly where the words do not show it."""
+    """A value in words, and exactly where the words leave it open: “Yes” does not, the name of a zone does."""
     exact = _written(value) or '""'
     words = _words(spec, value, typed) or (exact,)
     plain = tuple(_written(entry) for entry in value) if isinstance(value, list) else (exact,)
-    return words, "" if words in ((exact,), plain) else exact
+    says_it_all = spec.kind in (Kind.BOOLEAN, Kind.DATE) or _is_nothing(spec, value)
+    return words, "" if says_it_all or words in ((exact,), plain) else exact
+
+
+def _is_nothing(spec: FieldSpec, value: Json) -> bool:
+    """An empty value, which has words of ours; as an option it has those of the server."""
+    return value in (None, "", []) and spec.kind is not Kind.CHOICE
 
 
 def _words(spec: FieldSpec, value: Json, typed: Typed) -> tuple[str, ...]:

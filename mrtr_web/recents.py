@@ -13,7 +13,7 @@ MOST = 8
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """An operation that was used; it may be gone since. Of a resource without a template no address is known."""
+    """An operation that was used; it may be gone since. Of a resource that was not listed no address is known."""
 
     server: Server
     title: str
@@ -24,18 +24,23 @@ class Recent:
 def recents(user: int, servers: Collection[Server]) -> list[Recent]:
     """The latest ones on these servers, each once, the last one first."""
     by_id = {server.pk: server for server in servers}
-    flows = Flow.objects.filter(user=user, server__in=by_id).values_list("server", "method", "name")
+    flows = Flow.objects.filter(user=user, server__in=by_id).values_list("server", "method", "name", "label")
     latest = list(flows.annotate(last=Max("started_at")).order_by("-last")[:MOST])
     catalog.attach(user, *{by_id[server]: None for server, *_ in latest})
-    return [_recent(by_id[server], method, name) for server, method, name, _ in latest]
+    return [_recent(by_id[server], *operation) for server, *operation, _ in latest]
 
 
-def _recent(server: Server, method: str, name: str) -> Recent:
-    kind = operations.KINDS[method]
+def _recent(server: Server, method: str, name: str, label: str) -> Recent:
     operation = operations.of_flow(server, method, name) if name else None
-    title = operation.title if operation else name
-    gone = name != "" and _is_known(server, kind) and operations.find(server, kind, name) is None
-    return Recent(server, title, operations.address(server, method, name), gone)
+    title = operation.title if operation else name or label
+    return Recent(server, title, operations.address(server, method, name, label), _is_gone(server, method, name, label))
+
+
+def _is_gone(server: Server, method: str, name: str, label: str) -> bool:
+    kind = operations.KINDS[method] if name else "resources"
+    if not (name or label) or not _is_known(server, kind):
+        return False
+    return operations.find(server, kind, name) is None if name else not operations.is_listed(server, label)
 
 
 def _is_known(server: Server, kind: str) -> bool:

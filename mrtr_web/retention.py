@@ -1,14 +1,20 @@
-"""How long records stay: the audit trail, and requests that are over."""
+"""How long records stay: sessions, requests that are over, the audit trail; and how a person leaves."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from axes.models import AccessAttempt
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import AbstractUser
+from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from mrtr_web.flow import ENDS
-from mrtr_web.models import AuditEntry, Flow
+from mrtr_web.models import AuditEntry, Flow, Session
+from mrtr_web.sessions import SessionStore, end_sessions_of
 
 BATCH = 1000
 """Rows that go in one transaction, so that nobody waits for long."""
@@ -16,18 +22,55 @@ BATCH = 1000
 
 @dataclass(frozen=True, slots=True)
 class Purged:
+    sessions: int
     entries: int
     flows: int
 
 
 def purge(days: int, *, dry_run: bool = False) -> Purged:
-    """Delete what is older: rows of the audit trail, and requests that ended, with their legs and rounds."""
+    """End the sessions that ran out, and delete what is older: rows of the audit trail, requests that ended.
+
+    Their legs and rounds go with them.
+    """
+    expired = Session.objects.filter(expire_date__lte=timezone.now()).count()
     limit = Now() - timedelta(days=days)
     entries = AuditEntry.objects.filter(at__lt=limit).order_by("pk")
     flows = Flow.objects.filter(state__in=ENDS, changed_at__lt=limit).order_by("pk")
     if dry_run:
-        return Purged(entries.count(), flows.count())
-    return Purged(_emptied(entries), _emptied(flows))
+        return Purged(expired, entries.count(), flows.count())
+    SessionStore.clear_expired()
+    return Purged(expired, _emptied(entries), _emptied(flows))
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """What is known of a person; `acts` are rows of the audit trail on what they did to others' requests."""
+
+    sessions: int
+    flows: int
+    entries: int
+    acts: int
+
+
+def traces(person: AbstractUser) -> Traces:
+    name = person.get_username()
+    return Traces(
+        Session.objects.filter(user=person.pk).count(),
+        Flow.objects.filter(user=person.pk).count(),
+        AuditEntry.objects.filter(person=name).count(),
+        AuditEntry.objects.filter(by=name).exclude(person=name).count(),
+    )
+
+
+@transaction.atomic
+def delete_person(person: AbstractUser) -> None:
+    """The account and all rows about it; what they did to others' requests stays on record until the purge."""
+    name, pk = person.get_username(), person.pk
+    end_sessions_of(pk)
+    AccessAttempt.objects.filter(username=name).delete()
+    LogEntry.objects.filter(content_type__app_label="auth", content_type__model="user", object_id=str(pk)).delete()
+    person.delete()
+    AuditEntry.objects.filter(person=name).delete()
 
 
 def _emptied(rows: QuerySet[Any]) -> int:

@@ -120,9 +120,9 @@ def end_session(session: Session, by: int) -> None:
             ledger.note_person(person, Act.SESSIONS_ENDED, by=by)
 
 
-def end_sessions(person: AbstractUser, by: int) -> int:
-    """End all sessions of a person: their open requests expire, what they keep is gone. Returns how many there were."""
+def end_sessions(person: AbstractUser, by: int, *, but: int | None = None) -> int:
+    """End the sessions of a person, save one: open requests expire, what they keep is gone. Returns how many ended."""
     with transaction.atomic():
-        ended = sessions.end_sessions_of(person.pk, by=by)
+        ended = sessions.end_sessions_of(person.pk, but=but, by=by)
         ledger.note_person(person.get_username(), Act.SESSIONS_ENDED, by=by)
     return ended

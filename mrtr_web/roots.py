@@ -3,11 +3,13 @@
 A root is a name and a file URI. Nothing is read from any disk: what is told to the server is the text alone.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 MAX_LENGTH = 2_000
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 Object = dict[str, Any]
 
 
@@ -39,8 +41,24 @@ def _climbs(path: str) -> bool:
     return True
 
 
+def address(folder: str) -> str:
+    """The file URI of a folder that is written as people write it; anything else stays as it is."""
+    if folder.isprintable() and _DRIVE.match(folder):
+        return "file:///" + quote(folder.replace("\\", "/"), safe="/:")
+    if folder.isprintable() and folder.startswith("/") and not folder.startswith("//"):
+        return "file://" + quote(folder, safe="/:")
+    return folder
+
+
+def folder(uri: str) -> str:
+    """As people write it, where that says the same."""
+    path = unquote(uri.removeprefix("file://"))
+    path = path[1:] if _DRIVE.match(path[1:]) else path
+    return path if address(path) == uri else uri
+
+
 def lines(text: str) -> list[str]:
-    """The URIs that were typed, one a line, without empty lines and without edges of white space."""
+    """The folders that were typed, one a line, without empty lines and without edges of white space."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
@@ -58,7 +76,7 @@ def answered(earlier: Mapping[str, Any], offered: Iterable[Mapping[str, Any]]) -
     known = [entry["uri"] for entry in offered]
     return {
         "chosen": [uri for uri in uris if uri in known],
-        "typed": "\n".join(uri for uri in uris if uri not in known),
+        "typed": "\n".join(folder(uri) for uri in uris if uri not in known),
     }
 
 

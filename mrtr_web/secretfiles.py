@@ -8,7 +8,14 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-VARIABLES = ("SECRET_KEY", "SECRET_KEY_FALLBACKS", "DATABASE_URL", "REDIS_URL", "MRTR_CREDENTIAL_KEYS")
+VARIABLES = (
+    "SECRET_KEY",
+    "SECRET_KEY_FALLBACKS",
+    "DATABASE_URL",
+    "REDIS_URL",
+    "MRTR_CREDENTIAL_KEYS",
+    "MRTR_EMAIL_URL",
+)
 MOST = 64 * 1024
 """Bytes of a file."""
 

@@ -21,6 +21,7 @@ from django.contrib.auth.signals import user_logged_in
 from django.contrib.sessions.backends.base import CreateError, SessionBase, UpdateError
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.db import IntegrityError, transaction
+from django.db.models import Count, Q
 from django.db.models.signals import post_save
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -160,6 +161,25 @@ def end_sessions_of(user: int, *, but: int | None = None, by: int | None = None)
     """End a person's sessions, save one. Returns how many ended."""
     found = Session.objects.filter(user=user).exclude(pk=but or 0).values_list("pk", flat=True)
     return sum(end_session(pk, by=by) for pk in list(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Living:
+    """A session that counts: since when, when it was last used, how many requests are open in it."""
+
+    pk: int
+    since: datetime
+    seen_at: datetime
+    open_flows: int
+
+
+def living_of(user: int) -> list[Living]:
+    """A person's sessions that count, the one used last first."""
+    lasts = timedelta(seconds=settings.CONFIG.session_absolute)
+    found = Session.objects.filter(user=user, expire_date__gt=timezone.now()).exclude(key_digest="")
+    counted = found.annotate(count=Count("records", filter=Q(records__flow__state__in=OPEN))).order_by("-seen_at")
+    rows = counted.values_list("pk", "ends_at", "seen_at", "count")
+    return [Living(pk, ends_at - lasts, seen_at, count) for pk, ends_at, seen_at, count in rows]
 
 
 def secret_in(cookies: Mapping[str, str]) -> bytes | None:

@@ -149,6 +149,11 @@ STORAGES = {
     "staticfiles": {"BACKEND": "servestatic.storage.CompressedStaticFilesStorage"},
 }
 
+_MAIL = config.mail_server(CONFIG.email_url.get_secret_value())
+EMAIL_HOST, EMAIL_PORT, EMAIL_HOST_USER, EMAIL_HOST_PASSWORD, EMAIL_USE_SSL, EMAIL_USE_TLS = _MAIL
+EMAIL_TIMEOUT = 10
+PASSWORD_RESET_TIMEOUT = 3600
+
 CHANNEL_LAYERS = config.channel_layers(CONFIG.redis_url.get_secret_value())
 
 LOGGING = {

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mrtr_web import links, pages, results, rounds
-from mrtr_web.pages import Drawing, Page, SamplingPage, UrlPage
-from mrtr_web.rounds import Kind, Step
+from mrtr_web.pages import Drawing, FormPage, Page, SamplingPage, UrlPage
+from mrtr_web.rounds import Action, Kind, Step
 
 MAX_DIRECT_FIELDS = 4
 Object = dict[str, Any]
@@ -48,6 +48,12 @@ class RoundForm:
     def nothing_to_answer(self) -> bool:
         """No step of the round can be shown: all that can be sent is that nothing was decided (T-15)."""
         return all(page.impossible for page in self.pages)
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether a question stays without an answer; only after is_valid()."""
+        answered = [page.form for page in self.pages if isinstance(page, FormPage) and page.action is Action.ACCEPT]
+        return any(not row.sent for form in answered if form is not None for row in form.rows())
 
     @property
     def may_send_directly(self) -> bool:

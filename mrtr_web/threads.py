@@ -15,11 +15,16 @@ _pool = concurrent.futures.ThreadPoolExecutor(4, thread_name_prefix="leg")
 
 async def threaded(work: Callable[..., T], *args: Any) -> T:
     """Database work off the loop, on the legs' own threads, each time with a connection of its own."""
-    return await asyncio.get_running_loop().run_in_executor(_pool, _with_connection, about.ids(), work, *args)
+    return await asyncio.get_running_loop().run_in_executor(_pool, _about, about.ids(), work, *args)
 
 
-def _with_connection(ids: about.Ids, work: Callable[..., T], *args: Any) -> T:
+def _about(ids: about.Ids, work: Callable[..., T], *args: Any) -> T:
     about.take(ids)
+    return with_connection(work, *args)
+
+
+def with_connection(work: Callable[..., T], *args: Any) -> T:
+    """For threads that live on: what the work opens of the database is closed with it."""
     close_old_connections()
     try:
         return work(*args)

@@ -9,21 +9,19 @@ import contextlib
 import functools
 import json
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F, Q
+from django.db.models import Q
 from django.db.models.functions import Length
-from django.utils import timezone
 
-from mrtr_web import allowances, catalog, kept, ledger, live, operations, pages, relay, secrecy, steps, vault
+from mrtr_web import allowances, catalog, kept, ledger, live, operations, pages, relay, secrecy, steps, vault, waits
 from mrtr_web.access import Refusals
 from mrtr_web.flow import ENDS, Event, State, next_params
-from mrtr_web.models import Flow, Leg, Person, SealedRecord, Session
+from mrtr_web.models import Flow, Person, SealedRecord, Session
 from mrtr_web.runner import Again, Job, Outcome, runner
 from mrtr_web.sessions import Visitor
 from mrtr_web.verdicts import asked_in, judge
@@ -36,7 +34,6 @@ Object = dict[str, Any]
 Launched = concurrent.futures.Future[None]
 WAIT = 1.0
 """Seconds that a page waits for a leg before it shows the progress page."""
-MAX_PAUSE = 30.0
 
 
 class Stale(Exception):
@@ -94,24 +91,6 @@ def held(visitor: Visitor) -> set[uuid.UUID]:
     return set(SealedRecord.objects.filter(session=visitor.session).values_list("pk", flat=True))
 
 
-def sent_at(rows: Iterable[Flow]) -> dict[uuid.UUID, datetime | None]:
-    """When the leg of each of these flows that runs was sent; None while it waits for its turn."""
-    legs = [row.leg for row in rows if row.leg is not None and row.state == State.RUNNING]
-    return dict(Leg.objects.filter(pk__in=legs).values_list("flow_id", "sent_at"))
-
-
-def queued(rows: Iterable[Flow]) -> set[uuid.UUID]:
-    """Which of these flows have a leg that still waits for its turn: nothing of it has been sent."""
-    return {flow for flow, sent in sent_at(rows).items() if sent is None}
-
-
-def reminders(user_id: int) -> list[Flow]:
-    """The person's requests that a reviewer has asked them to go on with, since they are where they are."""
-    waiting = [State.WAITING, State.NOT_YET, State.UNSENT, State.UNKNOWN]
-    found = Flow.objects.filter(user=user_id, state__in=waiting, reminded_at__gte=F("changed_at"))
-    return list(found.select_related("server")[:5])
-
-
 def reduce(visitor: Visitor, row: Flow, record: Record) -> Record:
     """What stays of a flow that a reviewer withdrew, who could not open its record: sealed anew where need be."""
     ended = record.ended()
@@ -141,7 +120,8 @@ def start(
     here (T-3). Raises SessionOver, TooMany.
     """
     server = operation.server
-    row = Flow(pk=flow_id, user_id=visitor.user, server=server, method=operation.method, name=operation.name)
+    called = {"method": operation.method, "name": operation.name, "label": operation.label}
+    row = Flow(pk=flow_id, user_id=visitor.user, server=server, **called)
     record = Record(
         method=operation.method,
         params=params,
@@ -378,7 +358,7 @@ def _call_again(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> 
             return _claimed(visitor, waiting, record, Event.CALLED_AGAIN) if waiting else None
         return None
 
-    return Again(_pause(landed.state_only), claim)
+    return Again(waits.pause(landed.state_only), claim)
 
 
 def _told_to_wait(row: Flow, leg: uuid.UUID) -> Flow | None:
@@ -386,13 +366,18 @@ def _told_to_wait(row: Flow, leg: uuid.UUID) -> Flow | None:
 
 
 def goes_on_by_itself(row: Flow) -> bool:
-    """Whether a state-only flow is still called again without the person: bounded in count and time (T-12)."""
-    config = settings.CONFIG
-    waited = timezone.now() - row.told_to_wait_at if row.told_to_wait_at else timedelta()
-    bounded = row.state_only < config.max_state_only_legs and waited.total_seconds() < config.state_only_timeout
-    return bounded and catalog.may_use(row.user_id, row.server_id)
+    """Whether a state-only flow is still called again without the person."""
+    return waits.lasts(row) and catalog.may_use(row.user_id, row.server_id)
 
 
-def _pause(count: int) -> float:
-    """Seconds before the next state-only leg: none the first time, then growing (MR-2, T-12)."""
-    return 0.0 if count <= 1 else min(0.25 * 2 ** (count - 2), MAX_PAUSE)
+def take_up(visitor: Visitor, row: Flow, record: Record) -> Launched | None:
+    """Call again for a state-only flow whose process is gone: its person's browser has come, and holds the key.
+
+    None where it is not due, is no longer asked for, or another was first.
+    """
+    if not (row.state == State.NOT_YET and waits.is_due(row) and goes_on_by_itself(row)):
+        return None
+    with contextlib.suppress(Barred):
+        job = _claimed(visitor, row, record, Event.CALLED_AGAIN)
+        return runner.launch(job) if job else None
+    return None

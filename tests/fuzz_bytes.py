@@ -274,7 +274,7 @@ def files_of_admins(data: DataObject) -> None:
     except headerlines.Malformed as refused:
         assert "canary" not in str(refused)
     for line in tries(roots.lines, data.draw(some.texts)) or []:
-        tries(roots.fault, line)
+        tries(roots.fault, tries(roots.address, line) or line)
     tries(roots.write_lines, tries(roots.read_lines, data.draw(some.texts)) or [])
 
 

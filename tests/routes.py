@@ -12,7 +12,14 @@ Entry = URLPattern | URLResolver
 def paths(flow: uuid.UUID, slug: str, pk: int) -> Iterator[str]:
     """One path per route; `pk` of whatever the admin shows. A KeyError: say here what stands for a new parameter."""
     known = {"flow_id": flow, "slug": slug, "number": 1, "copy": 1, "name": "ask", "pk": pk, "object_id": pk, "id": pk}
-    known |= {"app_label": "mrtr_web", "url": "nothing", "content_type_id": 1, "ident": flow}
+    known |= {
+        "app_label": "mrtr_web",
+        "url": "nothing",
+        "content_type_id": 1,
+        "ident": flow,
+        "uidb64": "MQ",
+        "token": "x-y",
+    }
     return _below("/", get_resolver().url_patterns, {name: str(value) for name, value in known.items()})
 
 

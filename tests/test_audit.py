@@ -304,8 +304,9 @@ class TestPurge:
     ) -> None:
         old, open_one = aged(server, alice, 10.1, State.COMPLETED), aged(server, alice, 11, State.WAITING)
         young = aged(server, alice, 9.9, State.STOPPED)
-        call_command("purgeaudit")
+        call_command("purge")
         assert capsys.readouterr().out == (
+            "Ended 0 sessions that ran out.\n"
             "Deleted 2 rows of the audit trail and 1 ended requests, older than 10 days.\n"
         )
         assert set(Flow.objects.values_list("pk", flat=True)) == {open_one.pk, young.pk}
@@ -314,8 +315,9 @@ class TestPurge:
 
     def test_a_dry_run_only_counts(self, server: Server, alice: User, capsys: pytest.CaptureFixture[str]) -> None:
         aged(server, alice, 11, State.EXPIRED)
-        call_command("purgeaudit", "--dry-run")
+        call_command("purge", "--dry-run")
         assert capsys.readouterr().out == (
+            "Would end 0 sessions that ran out.\n"
             "Would delete 1 rows of the audit trail and 1 ended requests, older than 10 days.\n"
         )
         assert (Flow.objects.count(), AuditEntry.objects.count()) == (1, 1)
@@ -324,7 +326,7 @@ class TestPurge:
         monkeypatch.setattr("mrtr_web.retention.BATCH", 3)
         then = timezone.now() - timedelta(days=11)
         AuditEntry.objects.bulk_create(AuditEntry(event="asked", at=then) for _ in range(8))
-        call_command("purgeaudit", verbosity=0)
+        call_command("purge", verbosity=0)
         assert AuditEntry.objects.count() == 0
 
 

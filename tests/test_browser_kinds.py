@@ -51,7 +51,7 @@ def test_a_mixed_round_step_by_step(opened: Opener, all_kinds: Server, width: in
         page.get_by_label("Your reply").fill("Good food.")
         following.click()
         page.get_by_label("Photos").check()
-        page.get_by_label("Other folders").fill("file:///home/ada")
+        page.get_by_label("Other folders").fill("/home/ada")
         window.check()
         shot(window, f"roots-{width}")
         following.click()
@@ -99,8 +99,10 @@ def test_a_half_typed_reply_survives_a_reload(opened: Opener, all_kinds: Server)
     with desk(all_kinds, required({"a": REPLY}, "s1")):
         begin(window)
         page.wait_for_load_state()  # nobody is as quick as to reload before the scripts are there
+        expect(page.get_by_text("is kept in this tab")).to_be_hidden()
         page.get_by_label("Your reply").fill("Half a")
-        page.get_by_label("Written by").click()
+        expect(page.get_by_text("is kept in this tab")).to_be_visible()
+        page.get_by_text("Details").click()
         page.reload()
         expect(page.get_by_label("Your reply")).to_have_value("Half a")
 

@@ -35,6 +35,10 @@ def open_outing(window: Watched) -> Page:
     return window.page
 
 
+def more(page: Page) -> None:
+    page.locator("summary", has_text="More").click()
+
+
 def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
@@ -156,6 +160,7 @@ def test_the_form_as_json_and_back(opened: Opener, demo: Recorder, scripts: bool
     window = opened(java_script_enabled=scripts)
     page = open_outing(window)
     fill(page, scripts)
+    more(page)
     press(page, "Edit as JSON")
     box = page.get_by_label("Input, as JSON")
     window.check()
@@ -178,6 +183,7 @@ def test_a_link_fills_in_the_form_and_leaves_the_address_at_once(opened: Opener,
     window = opened()
     page = open_outing(window)
     fill(page, scripts=True)
+    more(page)
     press(page, "Link with these values")
     link = page.get_by_label("Link that fills in this form").input_value()
     window.check()

@@ -204,11 +204,11 @@ def test_what_a_server_offers_is_filtered_by_words(client: Client, library: Serv
 
 
 CLAIMS = {
-    "reads": "Only reads, says the server",
-    "destroys": "May destroy or overwrite, says the server",
-    "repeats": "Can be repeated without harm, says the server",
+    "reads": "Says it only reads",
+    "destroys": "Says it may delete or overwrite",
+    "repeats": "Says it can be repeated",
 }
-UNCHECKED = "Nobody has checked them."
+UNCHECKED = "nobody has checked."
 
 
 @pytest.mark.parametrize(
@@ -312,6 +312,6 @@ def test_a_tool_that_vanished_says_so_from_an_earlier_request(person: Person, se
     with desk(server, done()):
         assert begin(person).state == "completed"
         lists_now()
-        page = person.get(person.page.link("Start again"))
+        page = person.get(person.page.link("Do it again"))
         assert page.status == 404
         assert "Demo desk does not offer this any more" in page.text

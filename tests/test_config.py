@@ -43,6 +43,11 @@ def test_defaults_are_those_of_the_readme(monkeypatch: pytest.MonkeyPatch) -> No
         ("REDIS_URL", "redis://redis:canary"),
         ("REDIS_URL", "redis://redis:99999"),
         ("REDIS_URL", "redis://[::1"),
+        ("MRTR_EMAIL_URL", "http://mail:25"),
+        ("MRTR_EMAIL_URL", "smtp://"),
+        ("MRTR_EMAIL_URL", "smtp://user:canary@mail:587/path"),
+        ("MRTR_EMAIL_FROM", "nobody"),
+        ("MRTR_EMAIL_FROM", "a@b\nBcc: c@d"),
         ("MRTR_CLIENT_METADATA_URL", "https://site:canary/x"),
         ("MRTR_CLIENT_METADATA_URL", "https://[::1/x"),
         ("MRTR_LOG_LEVEL", "LOUD"),
@@ -145,6 +150,28 @@ def test_what_an_address_of_a_database_says_is_heeded() -> None:
     assert (options["sslmode"], options["sslrootcert"]) == ("verify-full", "/ca.pem")
 
 
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [
+        ("", ("", 587, "", "", False, True)),
+        ("smtp://me:p%40w@mail.example", ("mail.example", 587, "me", "p@w", False, True)),
+        ("smtps://mail.example", ("mail.example", 465, "", "", True, False)),
+        ("smtp://127.0.0.1:25", ("127.0.0.1", 25, "", "", False, False)),
+    ],
+)
+def test_mail_is_handed_over_under_tls_but_on_loopback(url: str, found: tuple[object, ...]) -> None:
+    assert config.mail_server(url) == found
+    assert "p@w" not in repr(config.mail_server(url))
+
+
+def test_who_mails_says_from_whom(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MRTR_EMAIL_URL", "smtp://mail.example")
+    with pytest.raises(config.BadSetting, match="^MRTR_EMAIL_FROM: must be an address"):
+        config.load()
+    monkeypatch.setenv("MRTR_EMAIL_FROM", "Forms <mrtr@example.org>")
+    assert config.load().can_mail
+
+
 def test_without_redis_there_is_no_channel_layer() -> None:
     assert config.channel_layers("") == {}
     (host,) = config.channel_layers("rediss://:pw@r.example:6380")["default"]["CONFIG"]["hosts"]
@@ -169,6 +196,7 @@ SECRETS = {
     "DATABASE_URL": "postgresql://me:c4n4ry@db/x",
     "REDIS_URL": "redis://:c4n4ry@redis:6379",
     "MRTR_CREDENTIAL_KEYS": "c4n4ry-abcdefghijklmnopqrstuvwxyz-0123456789-ABC",
+    "MRTR_EMAIL_URL": "smtps://me:c4n4ry@mail.example",
 }
 
 
@@ -181,6 +209,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def test_every_secret_may_be_a_file(bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    bare.setenv("MRTR_EMAIL_FROM", "mrtr@example.org")
     for name, value in SECRETS.items():
         (tmp_path / name).write_text(f"{value}\n")
         bare.setenv(f"{name}_FILE", str(tmp_path / name))
@@ -189,6 +218,7 @@ def test_every_secret_may_be_a_file(bare: pytest.MonkeyPatch, tmp_path: Path) ->
     assert found.secret_key_fallbacks == ("c4n4ry-1", "c4n4ry-2")
     assert found.database_url.get_secret_value() == SECRETS["DATABASE_URL"]
     assert found.redis_url.get_secret_value() == SECRETS["REDIS_URL"]
+    assert found.email_url.get_secret_value() == SECRETS["MRTR_EMAIL_URL"]
     assert found.credential_keys == (SECRETS["MRTR_CREDENTIAL_KEYS"],)
     assert "c4n4ry" not in repr(found)
 

@@ -121,7 +121,7 @@ def test_a_pasted_reply_names_its_model_and_one_that_is_too_long_is_not_sent(per
     """SA-3"""
     with desk(all_kinds, required({"blurb": REPLY}, "s1"), done()) as recorder:
         begin(person)
-        page = send(person, Your_reply="one two three four five six seven eight nine", Written_by="opus-9")
+        page = send(person, Your_reply="one two three four five six seven eight nine", Who_wrote="opus-9")
         assert page.status == 422
         assert "8 tokens" in page.text
         assert len(calls(recorder)) == 1
@@ -184,15 +184,16 @@ def test_folders_are_chosen_or_typed(person: Person, all_kinds: Server) -> None:
     with desk(all_kinds, required({"dirs": FOLDERS}, "s1"), done()) as recorder:
         page = begin(person)
         assert "which folders" in page.text
-        person.fill("Folders that you want to name", ["Photos (file:///home/demo/photos)"])
-        send(person, Other_folders="file:///home/ada/../root")
+        person.fill("Folders that you want to name", ["Photos (/home/demo/photos)"])
+        send(person, Other_folders="/home/ada/../root")
         assert person.page.status == 422
         assert "leads out of a folder" in person.page.text
-        person.fill("Other folders", "\n file:///home/ada \n")
+        person.fill("Other folders", "\n file:///home/ada \n /home/ada/my photos")
         told = person.press("Check first").text
-        assert "Photos file:///home/demo/photos" in told and "file:///home/ada" in told
+        assert "Photos file:///home/demo/photos" in told and "file:///home/ada/my%20photos" in told
         send(person)
-        assert answers(calls(recorder)[1]) == {"dirs": {"roots": [*ROOTS, {"uri": "file:///home/ada"}]}}
+        typed = [{"uri": "file:///home/ada"}, {"uri": "file:///home/ada/my%20photos"}]
+        assert answers(calls(recorder)[1]) == {"dirs": {"roots": [*ROOTS, *typed]}}
 
 
 def test_of_many_wrong_folders_the_first_are_told(person: Person, all_kinds: Server) -> None:
@@ -208,7 +209,7 @@ def test_folders_that_the_admin_changes_meanwhile_are_not_mistaken_for_others(
     """D7: what is offered is frozen for the flow."""
     with desk(all_kinds, required({"dirs": FOLDERS}, "s1"), done()) as recorder:
         begin(person)
-        person.fill("Folders that you want to name", ["Photos (file:///home/demo/photos)"])
+        person.fill("Folders that you want to name", ["Photos (/home/demo/photos)"])
         Server.objects.update(roots=[{"uri": "file:///home/demo/secret"}, *ROOTS])
         send(person)
         assert answers(calls(recorder)[1]) == {"dirs": {"roots": ROOTS}}
@@ -345,7 +346,9 @@ def test_a_link_that_now_leads_elsewhere_is_pointed_out(person: Person, server: 
         begin(person)
         person.press("I have finished there")
         assert "Not finished yet" in person.until("waiting").text
+        assert 'class="button" name="r2s0-action" value="accept"' in person.page.response.text
         person.press("I have finished there")
+        assert 'class="button button--quiet" name="r3s0-action" value="accept"' in person.until("waiting").response.text
         assert "Before, it led to pay.example" in person.until("waiting").text
 
 
@@ -368,7 +371,7 @@ def test_a_start_after_a_failure_fills_in_the_answers_where_the_same_is_asked(pe
     with desk(server, asks("old"), refused, asks("new"), done()) as recorder:
         begin(person)
         send(person, Name="Ada")
-        person.get(person.page.link("Start again"))
+        person.get(person.page.link("Do it again"))
         person.press("Start")
         page = person.until("waiting")
         assert "Your earlier answer is filled in" in page.text
@@ -455,7 +458,7 @@ def test_a_secret_argument_is_not_filled_in_again_and_masked_in_the_raw_messages
         page = person.until("completed")
         assert calls(recorder)[0].params["arguments"] == {"topic": "cheese", "token": "hunter2"}
         assert "hunter2" not in page.text and "cheese" in page.text
-        person.get(page.link("Start again"))
+        person.get(page.link("Do it again"))
         assert person.page.path == begin_path
         assert main_form(person.page).data()["s0-f1"] == [""]
         assert main_form(person.page).data()["s0-f0"] == ["cheese"]

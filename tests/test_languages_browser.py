@@ -117,10 +117,10 @@ def test_a_booking_in_chinese_sends_what_one_in_english_does(opened: Opener, dem
     check(window)
     page.get_by_role("button", name="送出給 Demo desk").click()
     window.state("completed")
-    expect(page.get_by_role("heading", name="以下是 Demo desk 的回答")).to_be_visible()
+    expect(page.get_by_role("heading", name="：已完成")).to_be_visible()
     check(window)
     page.get_by_role("navigation").get_by_role("link", name="我的請求").click()
-    expect(page.get_by_role("heading", name="已完成")).to_be_visible()
+    expect(page.get_by_role("heading", name="已結束")).to_be_visible()
     check(window)
     sent = [post.json for post in demo.posts if post.json and post.json.get("method") == "tools/call"]
     given = [

@@ -168,7 +168,7 @@ def times(client: Client, method: str, path: str, most: int, **data: str) -> Htt
         ("post", "/s/demo/", 6, 10),
         ("post", "/connections/demo/", 6, 10),
         ("get", "/review/audit.csv", 6, 10),
-        ("post", "/admin/password_change/", 5, 180),
+        ("post", "/accounts/password/", 5, 180),
     ],
 )
 def test_what_else_costs_something(server: Server, method: str, path: str, most: int, seconds: int) -> None:

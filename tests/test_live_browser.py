@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from mrtr_web.models import Flow, Server, Session
 from mrtr_web.sessions import end_session
-from tests.desk import TOOL, asks, desk, done
+from tests.desk import TOOL, asks, desk, done, required
 from tests.servers import Recorder
 from tests.window import WAIT, Opener, Watched, in_browser
 
@@ -91,10 +91,10 @@ def test_a_tab_in_the_background_says_that_it_is_over(opened: Opener, demo: Reco
     icon = page.locator("link[rel=icon]")
     hide(page, True)
     window.state("completed")
-    expect(page).to_have_title("Finished: Result – mrtr_web")
+    expect(page).to_have_title(re.compile("^Finished: .* – Result – mrtr_web$"))
     expect(icon).to_have_attribute("href", re.compile(r"icon-done"))
     hide(page, False)
-    expect(page).to_have_title("Result – mrtr_web")
+    expect(page).to_have_title(re.compile("^(?!Finished).* – Result – mrtr_web$"))
     expect(icon).to_have_attribute("href", re.compile(r"icon\."))
 
 
@@ -148,3 +148,15 @@ def test_a_lost_session_ends_on_the_sign_in_page(opened: Opener, demo: Recorder)
     expect(page.get_by_label("Username")).to_be_visible(timeout=WAIT)
     assert demo.gone.wait(5)
     assert Flow.objects.get().state == "expired"
+
+
+def test_the_page_counts_how_often_the_server_said_not_yet(opened: Opener, server: Server) -> None:
+    with desk(server, required(None, "later")):
+        window = opened()
+        window.sign_in()
+        window.page.goto(f"{window.base}{TOOL}")
+        window.page.get_by_label("Topic").fill("cheese")
+        window.page.get_by_role("button", name="Start").click()
+        count = window.page.locator("[data-count]")
+        expect(count).to_contain_text("said “not yet” 6 times", timeout=WAIT)
+        expect(count).to_contain_text("said “not yet” 7 times", timeout=WAIT)

@@ -17,7 +17,7 @@ from tests.desk import asks, desk, done, start
 from tests.hints import listening
 from tests.person import Person
 from tests.processes import Process, serving
-from tests.servers import BOUND
+from tests.servers import BOUND, run
 from tests.visitors import cookies_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -94,4 +94,4 @@ def test_a_leg_and_its_threads_know_who_started_it(alice: User, server: Server) 
         await runner.drain(0)
 
     with desk(server, done()):
-        asyncio.run(scene(Server.objects.get()))
+        run(scene(Server.objects.get()))

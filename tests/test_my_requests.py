@@ -11,7 +11,7 @@ from tests.person import Person
 from tests.reviewers import flow_of, looking
 
 pytestmark = pytest.mark.django_db(transaction=True)
-DELETE = "Delete what was typed and answered"
+DELETE = "Forget now"
 
 
 def test_a_result_is_forgotten_at_once_and_that_it_was_made_stays(person: Person, server: Server) -> None:
@@ -58,7 +58,7 @@ def test_requests_are_stopped_and_started_again_from_the_list(person: Person, se
         person.press("Stop this request")
         assert person.page.state == "stopped"
         page = person.get("/flows/")
-        person.get(page.link("Start again with the same input"))
+        person.get(page.link("Do it again with the same input"))
     assert "blue cheese" in person.page.response.text
 
 
@@ -114,7 +114,7 @@ def test_all_that_are_finished_are_forgotten_at_once_and_no_other(person: Person
             person.until(state)
         person.get("/flows/")
         assert "of 2 requests" in person.page.text
-        person.press("Delete all that was typed and answered")
+        person.press("Forget all that have ended")
         assert (person.page.path, "Removed, of 2 requests." in person.page.text) == ("/flows/", True)
         assert [record.flow.state for record in SealedRecord.objects.all()] == ["waiting"]
         assert "Forget all" not in person.page.text

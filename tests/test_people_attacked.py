@@ -196,7 +196,16 @@ def test_planted_cookies_are_worth_nothing(alice: User, bob: User) -> None:
 
 def routes(flow: Flow, server: Server) -> list[str]:
     """Every route of ours, of this flow and server where it is about one."""
-    given = {"flow_id": flow.pk, "slug": server.slug, "name": "ask", "number": 1, "copy": 2, "ident": flow.pk}
+    given = {
+        "flow_id": flow.pk,
+        "slug": server.slug,
+        "name": "ask",
+        "number": 1,
+        "copy": 2,
+        "ident": flow.pk,
+        "uidb64": "MQ",
+        "token": "x-y",
+    }
     found = []
     for pattern in get_resolver().url_patterns:
         if getattr(pattern, "name", None):

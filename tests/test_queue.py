@@ -43,7 +43,7 @@ def test_who_has_been_waiting_longest_comes_first(desk: Client, alice: User, ser
         (State.WAITING, "Demo desk waits for alice"),
         (State.UNSENT, "Demo desk waits for alice"),
         (State.UNKNOWN, "Demo desk waits for alice"),
-        (State.NOT_YET, "alice waits for Demo desk"),
+        (State.NOT_YET, "Demo desk waits for alice to check again"),
     ],
 )
 def test_the_queue_says_who_waits_for_whom(desk: Client, alice: User, server: Server, state: State, words: str) -> None:

@@ -67,7 +67,7 @@ def test_of_a_withdrawn_request_only_what_starts_it_anew_is_kept(person: Person,
         rita.press("Withdraw")
         person.get(f"/flows/{row.pk}/")
         assert len(SealedRecord.objects.get().sealed) < before
-        person.get(f"{person.page.link('Start again')}")
+        person.get(f"{person.page.link('Do it again')}")
         assert person.page.status == 200 and "cheese" in person.page.response.text
 
 

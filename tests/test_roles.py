@@ -43,6 +43,8 @@ OF_NOBODY = {
     "login",
     "logout",
     "profile",
+    "password",
+    "end_others",
     "session",
     "flows",
     "forget_ended",
@@ -52,7 +54,8 @@ OF_NOBODY = {
     "oauth_refused",
 }
 """The same for everybody who is signed in, about themselves alone."""
-OF_THE_WORLD = {"client_metadata", "logo", "set_language", "styleguide"}
+OF_FORGETTERS = {"reset", "reset_sent", "reset_done", "reset_confirm"}
+OF_THE_WORLD = {"client_metadata", "logo", "set_language", "styleguide"} | OF_FORGETTERS
 """For whoever asks."""
 
 

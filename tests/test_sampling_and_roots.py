@@ -77,6 +77,48 @@ def test_other_addresses_and_ways_out_of_a_folder_are_not(uri: str, code: str) -
     assert roots.fault(uri) == code
 
 
+@pytest.mark.parametrize(
+    ("folder", "uri"),
+    [
+        ("/home/ada/photos", "file:///home/ada/photos"),
+        ("/home/ada/my photos #1?", "file:///home/ada/my%20photos%20%231%3F"),
+        ("/home/\u00e9t\u00e9 100%/a:b", "file:///home/%C3%A9t%C3%A9%20100%25/a:b"),
+        ("/", "file:///"),
+        ("C:\\Users\\Ada Lovelace", "file:///C:/Users/Ada%20Lovelace"),
+        ("d:/data", "file:///d:/data"),
+    ],
+)
+def test_a_folder_is_written_as_people_write_it_and_sent_as_an_address(folder: str, uri: str) -> None:
+    """RO-1"""
+    assert (roots.address(folder), roots.fault(uri)) == (uri, "")
+    assert roots.folder(uri) == folder.replace("\\", "/")
+    assert roots.address(uri) == uri
+
+
+@pytest.mark.parametrize(
+    ("typed", "code"),
+    [
+        ("~/photos", "root_scheme"),
+        ("photos", "root_scheme"),
+        ("//host/share", "root_scheme"),
+        ("\\\\host\\share", "root_scheme"),
+        ("/a\u202eb", "root_scheme"),
+        ("/a\ud800", "root_scheme"),
+        ("/home/../etc", "root_steps"),
+        ("C:\\..\\etc", "root_steps"),
+        ("/home/%2e%2e/etc", "root_steps"),
+        ("/" + "a" * 2000, "root_long"),
+    ],
+)
+def test_what_is_no_whole_way_to_a_folder_is_refused(typed: str, code: str) -> None:
+    assert roots.fault(roots.address(typed)) == code
+
+
+def test_an_address_that_people_would_write_otherwise_stays_one() -> None:
+    for uri in ("file:///a%2Fb", "file:///%ff", "file:///a%00b", "file:///a%e2%80%aeb", "file:////host/share"):
+        assert roots.folder(uri) == uri
+
+
 def test_each_folder_is_named_once_with_the_name_that_the_admin_gave_it() -> None:
     offered = [{"uri": "file:///a", "name": "A"}]
     assert roots.answer(offered, ["file:///b", "file:///a", "file:///b"]) == {
@@ -87,7 +129,7 @@ def test_each_folder_is_named_once_with_the_name_that_the_admin_gave_it() -> Non
 
 def test_an_earlier_answer_is_cut_into_chosen_and_typed() -> None:
     earlier = {"roots": [{"uri": "file:///a", "name": "A"}, {"uri": "file:///b"}]}
-    assert roots.answered(earlier, [{"uri": "file:///a"}]) == {"chosen": ["file:///a"], "typed": "file:///b"}
+    assert roots.answered(earlier, [{"uri": "file:///a"}]) == {"chosen": ["file:///a"], "typed": "/b"}
 
 
 def test_a_space_in_an_admins_address_is_a_fault_and_no_name() -> None:

@@ -34,7 +34,7 @@ def value_of(field: FieldSpec, typed: Typed) -> Any:
 def refused(field: FieldSpec, typed: str | Typed) -> tuple[str, dict[str, object]]:
     with pytest.raises(Invalid) as caught:
         parse(field, typed if isinstance(typed, Typed) else Typed(typed))
-    assert SENTENCES[caught.value.code] % caught.value.params
+    assert SENTENCES[caught.value.code] % {"label": field.title, **caught.value.params}
     return caught.value.code, caught.value.params
 
 
@@ -440,7 +440,7 @@ def test_any_text_is_a_value_or_a_sentence(kind: Kind, text: str, needed: bool) 
     try:
         value = parse(field, Typed(text, chosen=tuple(text), zone="Europe/Berlin"))
     except Invalid as error:
-        assert SENTENCES[error.code] % error.params
+        assert SENTENCES[error.code] % {"label": field.title, **error.params}
     else:
         assert value is ABSENT or fits(field, value) or "\r" in text
 

@@ -93,7 +93,7 @@ def test_nothing_of_an_untouched_form_is_sent() -> None:
 def test_an_optional_part_is_sent_once_it_was_added_and_not_when_it_was_taken_away() -> None:
     filling = Filling()
     filling.press(f"add {WHERE}")
-    assert filling.form().errors == {"f1-0": ["Fill this in, or tick that you mean an empty text."]}
+    assert filling.form().errors == {"f1-0": ["Fill in “\u2068street\u2069”, or tick that you mean an empty text."]}
     filling.type(f1_0="Main Street", f1_1="123")
     assert filling.value() == {"where": {"street": "Main Street", "zip": 123}}
     filling.press(f"remove {WHERE}")

@@ -129,14 +129,14 @@ def test_an_expired_session_does_not_count_and_is_cleared(alice: User, server: S
     row, leg = running_flow(alice, server)
     Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
     assert not is_signed_in(client)
-    call_command("clearsessions")
+    call_command("purge")
     assert_over(row, leg)
     assert not Session.objects.exists()
 
 
 def test_clearing_leaves_living_sessions_alone(alice: User) -> None:
     client = signed_in(alice)
-    call_command("clearsessions")
+    call_command("purge")
     assert is_signed_in(client)
 
 

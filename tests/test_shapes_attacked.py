@@ -70,7 +70,7 @@ def test_options_that_read_alike_are_all_there_and_none_takes_the_place_of_anoth
 
 def test_a_default_that_its_field_cannot_give_is_left_out() -> None:
     filling = Filling(of(("tags",), tags={"type": "array", "minItems": 1, "items": {"type": "string", "default": ""}}))
-    assert filling.form().errors == {"f0-0": ["Fill this in."]}
+    assert filling.form().errors == {"f0-0": ["Fill in “\u2068tags 1\u2069”."]}
 
 
 BRANCHES: Any = {

@@ -2,20 +2,74 @@
 
 from typing import Any
 
-from mrtr_web.templatetags.mrtr import Fact, Table, table, typed_texts
+import pytest
+from django.utils import timezone
+
+from mrtr_web.facts import Fact, Table, table
+from mrtr_web.schema.text import isolated
+from mrtr_web.templatetags.mrtr import names, typed_texts
 
 
 def test_structured_content_is_told_in_words_where_it_has_them() -> None:
     content: dict[str, Any] = {"a": True, "b": "true", "c": ["x", 1], "d": None, "e": [], "f": {"g": False}, "h": 1.5}
     assert list(table(content).facts) == [
-        Fact("a", ("Yes",)),
-        Fact("b", ("true",)),
-        Fact("c", ("x", "1")),
-        Fact("d", ("Empty",)),
-        Fact("e", ("None",)),
-        Fact("f", data='{\n  "g": false\n}'),
-        Fact("h", ("1.5",)),
+        Fact("A", ("Yes",)),
+        Fact("B", ("true",)),
+        Fact("C", ("x", "1")),
+        Fact("E", ("None",)),
+        Fact("F", data='{\n  "g": false\n}'),
+        Fact("H", ("1.5",)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("total_price", "Total price"),
+        ("totalPrice", "Total price"),
+        ("check-in", "Check in"),
+        ("hotelURL", "Hotel URL"),
+        ("id", "Id"),
+        ("Already good", "Already good"),
+        ("總價", "總價"),
+        ("<b>", "<b>"),
+        ("", ""),
+    ],
+)
+def test_a_name_is_told_as_words(name: str, label: str) -> None:
+    assert [fact.name for fact in table({name: 1}).facts] == [label]
+
+
+def test_titles_and_dates_are_told_as_the_server_has_announced_them() -> None:
+    formats = {"day": "date", "at": "date-time", "here": "date-time", "odd": "date", "late": "date-time"}
+    properties: dict[str, Any] = {name: {"type": "string", "format": each} for name, each in formats.items()}
+    properties["days"] = {"type": "array", "title": "All days", "items": {"type": "string", "format": "date"}}
+    properties["sum"] = 5
+    content = {
+        "day": "2027-06-01",
+        "at": "2027-06-01T23:30:00Z",
+        "here": "2027-06-01T23:30:00",
+        "odd": "soon",
+        "late": "9999-12-31T23:59:59Z",
+        "days": ["2027-06-01"],
+        "sum": "2027-06-01",
+    }
+    with timezone.override("Europe/Paris"):
+        assert [(fact.name, *fact.words) for fact in table(content, {"properties": properties}).facts] == [
+            ("Day", "1 Jun 2027"),
+            ("At", "2 Jun 2027, 01:30 (CEST)"),
+            ("Here", "1 Jun 2027, 23:30"),
+            ("Odd", "soon"),
+            ("Late", "9999-12-31T23:59:59Z"),
+            ("All days", "1 Jun 2027"),
+            ("Sum", "2027-06-01"),
+        ]
+    assert [fact.words for fact in table({"day": "2027-06-01"}, {"properties": 7}).facts] == [("2027-06-01",)]
+
+
+def test_an_error_that_names_its_field_is_known_by_marks_that_no_server_can_set() -> None:
+    assert names(f"Fill in “{isolated('Name')}”.", "Name")
+    assert not names("Fill in “Name”.", "Name") and not names(f"Fill in “{isolated('Name')}”.", "People \u203a Name")
 
 
 def test_content_without_names_has_no_table() -> None:

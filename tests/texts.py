@@ -48,7 +48,7 @@ def python_files() -> Iterator[Path]:
 
 
 def template_files() -> Iterator[Path]:
-    return iter(sorted((ROOT / "templates").rglob("*.html")))
+    return iter(sorted(path for path in (ROOT / "templates").rglob("*.*") if path.suffix in (".html", ".txt")))
 
 
 def marked() -> set[Text]:

@@ -46,7 +46,7 @@ class FlowAdmin(Records):
     list_select_related = ("server", "user")
     list_filter = ("state", "method")
     fields = (
-        *("id", "server", "user", "method", "name", "state", "outcome", "round", "state_only"),
+        *("id", "server", "user", "method", "name", "label", "state", "outcome", "round", "state_only"),
         *("started_at", "changed_at", "lease_until", "taken_by", "note", "reason", "reminded_at"),
     )
 

@@ -10,8 +10,8 @@ def gettext_noop(text: str) -> str:
 
 SENTENCES: Mapping[str, str] = {
     # Any field
-    "required": gettext_noop("Fill this in."),
-    "required_or_blank": gettext_noop("Fill this in, or tick that you mean an empty text."),
+    "required": gettext_noop("Fill in “%(label)s”."),
+    "required_or_blank": gettext_noop("Fill in “%(label)s”, or tick that you mean an empty text."),
     "text_broken": gettext_noop("This holds half a character, which cannot be sent. Type the text again."),
     # Text
     "too_short": gettext_noop("Use at least %(minimum)s characters (this has %(length)s)."),
@@ -71,16 +71,16 @@ SENTENCES: Mapping[str, str] = {
     "json_object": gettext_noop('Write an object in braces, such as {"name": "value"}.'),
     "json_array": gettext_noop('Write a list in square brackets, such as ["one", "two"].'),
     # A reply to be written, and folders to be named (pages.py)
-    "too_many_tokens": gettext_noop("This is longer than the %(maximum)s tokens that the server takes. Shorten it."),
+    "too_many_tokens": gettext_noop(
+        "This is longer than the server takes: %(maximum)s tokens, about %(words)s words. Shorten it."
+    ),
     "root_scheme": gettext_noop(
-        "%(uri)s is no file address. Write it with three slashes, such as file:///home/ada/photos."
+        "%(uri)s is not the whole way to a folder. Write it from the beginning, such as /home/ada/photos."
     ),
     "root_characters": gettext_noop(
-        "%(uri)s holds characters that cannot stand in an address. Write %%20 for a space, and others likewise."
+        "%(uri)s holds characters that cannot stand in an address. Write the folder plainly, such as /home/ada/photos."
     ),
-    "root_steps": gettext_noop(
-        "%(uri)s leads out of a folder. Name the folder itself, without . and .. in its address."
-    ),
+    "root_steps": gettext_noop("%(uri)s leads out of a folder. Name the folder itself, without . and .. in it."),
     "root_long": gettext_noop("%(uri)s is too long. Use at most 2000 characters."),
     "mirrored_integer": gettext_noop(
         "Enter a number from %(minimum)s to %(maximum)s: this server takes no larger one."

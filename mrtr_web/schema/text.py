@@ -48,5 +48,10 @@ def _joins(text: str, index: int) -> bool:
     return len(around) == 2 and all(unicodedata.category(c) in ("Lo", "Mn", "Mc", "So", "Sk") for c in around)
 
 
+def isolated(text: str) -> str:
+    """With marks around it, which clean_text() lets nobody else set: its direction is its own."""
+    return f"\u2068{text}\u2069"
+
+
 def one_line(text: str) -> str:
     return " ".join(text.split())

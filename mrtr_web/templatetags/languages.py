@@ -11,8 +11,9 @@ from django.utils.translation import get_language
 
 register = template.Library()
 
-TYPED_IN = frozenset({"tool", "prompt", "resource", "flow", "connection", "review_flow", "review_servers"})
-"""Pages that people type in for a while: the switch leaves them as they are, and opens another tab."""
+TYPED_IN = frozenset({"tool", "prompt", "resource", "connection", "review_flow", "review_servers"})
+"""Pages that people type in for a while: the switch leaves them as they are, and opens another tab. So does that of a
+request, while it asks something."""
 READ_IN_ADMIN = frozenset({"index", "app_list"})
 POST_ONLY = frozenset({"disconnect", "suggest", "switch"})
 
@@ -24,17 +25,17 @@ def language_switch(context: template.Context) -> dict[str, Any]:
     return {
         "others": [(code, name) for code, name in settings.LANGUAGES if code != get_language()],
         "next": _shown_by_get(request),
-        "beside": request.method == "POST" or _is_typed_in(request.resolver_match),
+        "beside": request.method == "POST" or _is_typed_in(request.resolver_match, "round_form" in context),
         "csrf_token": context.get("csrf_token"),
     }
 
 
-def _is_typed_in(match: ResolverMatch | None) -> bool:
+def _is_typed_in(match: ResolverMatch | None, asks: bool) -> bool:
     if match is None:
         return False
     if match.app_name == "admin":
         return match.url_name not in READ_IN_ADMIN and not (match.url_name or "").endswith("_changelist")
-    return match.url_name in TYPED_IN
+    return asks if match.url_name == "flow" else match.url_name in TYPED_IN
 
 
 def _match(request: HttpRequest) -> ResolverMatch | None:

@@ -1,11 +1,8 @@
 """What templates need beside Django's own filters: server text made safe to look at, hosts, and times gone by."""
 
-import json
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,16 +11,12 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from mrtr_web import live, operations, results, sessions, wizard, wording
+from mrtr_web import facts, live, operations, results, sessions, waits, wizard, wording
 from mrtr_web.models import Flow
-from mrtr_web.schema.text import clean_text, one_line
+from mrtr_web.schema.text import clean_text, isolated, one_line
 
 MESSAGE_LIMIT = 20_000
 TITLE_LIMIT = 200
-DATA_LIMIT = 50_000
-"""Characters of one entry of structured content that a page shows."""
-LONGEST_PAUSE = 35
-"""Seconds in `not_yet` after which no leg is coming by itself any more: a little over wizard.MAX_PAUSE."""
 
 WARN_BEFORE = 120
 """Seconds before the end of a session at which a script warns of it."""
@@ -39,27 +32,6 @@ SHORT_NUMBER = 3
 register = template.Library()
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Fact:
-    """One entry of structured content: words, one or a list of them, or `data`, which has none."""
-
-    name: str
-    words: tuple[str, ...] = ()
-    data: str = ""
-
-    @property
-    def length(self) -> int:
-        return len(self.name) + len(self.data) + sum(map(len, self.words))
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """As much of structured content as a page can show, and how many more entries and words there are."""
-
-    facts: tuple[Fact, ...] = ()
-    more: int = 0
-
-
 @register.filter
 def server_text(value: object, limit: int = MESSAGE_LIMIT) -> str:
     """Text of a server as plain text: hidden characters shown, cut to `limit`. Line breaks stay."""
@@ -70,6 +42,12 @@ def server_text(value: object, limit: int = MESSAGE_LIMIT) -> str:
 def server_title(value: object, limit: int = TITLE_LIMIT) -> str:
     """A name or title of a server's, on one line."""
     return one_line(clean_text(str(value), limit))
+
+
+@register.filter
+def names(words: str, label: object) -> bool:
+    """Whether an error says by itself which field it is about."""
+    return isolated(str(label)) in words
 
 
 @register.filter
@@ -84,44 +62,13 @@ def tile(slug: str) -> int:
     return zlib.crc32(slug.encode()) % TILES
 
 
-@register.filter
-def table(content: object) -> Table:
-    """The top-level entries of structured content, for people to read."""
-    if not isinstance(content, dict):
-        return Table()
-    found: list[Fact] = []
-    pieces, room, more = results.MAX_BLOCKS, results.MAX_TEXT, len(content)
-    for name, value in content.items():
-        if pieces <= 0 or room <= 0:
-            break
-        fact = _fact(name, value, pieces)
-        pieces, room = pieces - max(len(fact.words), 1), room - fact.length
-        words_left = len(value) - len(fact.words) if isinstance(value, list) and value and not fact.data else 0
-        more += words_left - 1
-        found.append(fact)
-    return Table(tuple(found), more)
-
-
-def _fact(name: str, value: object, pieces: int) -> Fact:
-    entries = value if isinstance(value, list) else [value]
-    if any(isinstance(entry, dict | list) for entry in entries):
-        return Fact(name, data=results.written(value, DATA_LIMIT))
-    words = (_word(entry)[: 2 * DATA_LIMIT] for entry in islice(entries, pieces))
-    return Fact(name, tuple(words) or (_("None"),))
-
-
-def _word(value: object) -> str:
-    if isinstance(value, bool):
-        return _("Yes") if value else _("No")
-    if value is None or value == "":
-        return _("Empty")
-    return value if isinstance(value, str) else json.dumps(value)
+register.filter(facts.table)
 
 
 @register.filter
 def as_json(value: object) -> str:
     """What a server says as data; a text as it is."""
-    return value if isinstance(value, str) else results.written(value, DATA_LIMIT)
+    return value if isinstance(value, str) else results.written(value, facts.DATA_LIMIT)
 
 
 @register.filter
@@ -167,7 +114,7 @@ def reminded(flow: Flow) -> bool:
 @register.simple_tag(takes_context=True)
 def reminders(context: template.Context) -> list[Flow]:
     """The requests of the person that reviewers have asked them to go on with."""
-    return wizard.reminders(context["user"].pk)
+    return waits.reminders(context["user"].pk)
 
 
 @register.filter
@@ -181,7 +128,10 @@ def goes_on(flow: Flow) -> bool:
     """Whether a running or state-only flow is expected to move without the person."""
     if flow.state != "not_yet":
         return flow.state == "running"
-    return wizard.goes_on_by_itself(flow) and elapsed(flow.changed_at) < LONGEST_PAUSE
+    return not waits.needs_person(flow) and wizard.goes_on_by_itself(flow)
+
+
+register.filter(waits.needs_person)
 
 
 @register.simple_tag(takes_context=True)

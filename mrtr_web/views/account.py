@@ -1,21 +1,17 @@
-"""Signing in and out, the person's own settings, and posts that came with a stale form."""
+"""Signing in and out, how long that lasts, and posts that came with a stale form."""
 
 from datetime import timedelta
 
-from django import forms
 from django.conf import settings
-from django.contrib import admin, messages
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import REASON_BAD_ORIGIN, REASON_BAD_REFERER
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from mrtr_web import allowances, guard
-from mrtr_web.models import Person
-from mrtr_web.schema import dates
+from mrtr_web import guard
 from mrtr_web.sessions import extend
 from mrtr_web.views.web import SignedIn, address_of, lost_post, signed_in
 
@@ -64,37 +60,8 @@ class Login(LoginView):
         return response
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
-        return super().get_context_data(**kwargs) | {"key_lost": getattr(self.request, "key_lost", False)}
-
-
-@signed_in
-def change_password(request: SignedIn) -> HttpResponse:
-    """The admin's page. The old password cannot be found out here by trying, either."""
-    if request.method == "POST":
-        allowances.spend(request.user.pk, "password")
-    page: HttpResponse = admin.site.admin_view(admin.site.password_change)(request)
-    return page
-
-
-class ZoneForm(forms.Form):
-    """The zone that times are shown and typed in."""
-
-    time_zone = forms.ChoiceField(
-        label=_("Time zone"),
-        help_text=_("Used for times that you read and type here, unless a page says otherwise."),
-        choices=[(name, name.replace("_", " ")) for name in dates.zones()],
-    )
-
-
-@signed_in
-def profile(request: SignedIn) -> HttpResponse:
-    person = Person.objects.filter(pk=request.user.pk).first()
-    form = ZoneForm(request.POST or None, initial={"time_zone": person.time_zone if person else "UTC"})
-    if request.method == "POST" and form.is_valid():
-        Person.objects.update_or_create(pk=request.user.pk, defaults=form.cleaned_data)
-        messages.success(request, _("Saved."))
-        return redirect("profile")
-    return render(request, "account/profile.html", {"form": form})
+        more = {"key_lost": getattr(self.request, "key_lost", False), "can_reset": settings.CONFIG.can_mail}
+        return super().get_context_data(**kwargs) | more
 
 
 @signed_in

@@ -216,9 +216,9 @@ def states() -> list[tuple[Flow, bool]]:
 def listed() -> list[mine.Row]:
     typed = [("Destination", "Lyon"), ("Nights", "3")]
     return [
-        mine.Row(flow(State.WAITING, round=2), "Book a trip", True, False, typed, "Shall we book it?"),
-        mine.Row(flow(State.COMPLETED, 2), "", True, False),
-        mine.Row(flow(State.WITHDRAWN, 3), "Book a trip", False, False),
+        mine.Row(flow(State.WAITING, round=2), "Book a trip", True, False, True, typed, "Shall we book it?"),
+        mine.Row(flow(State.COMPLETED, 2), "", True, False, True),
+        mine.Row(flow(State.WITHDRAWN, 3), "Book a trip", False, False, False),
     ]
 
 

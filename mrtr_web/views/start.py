@@ -197,7 +197,7 @@ class StartPage:
         same = (self.operation.server.pk, self.operation.method, self.operation.name)
         if row is not None and (row.server_id, row.method, row.name) == same:
             return wizard.earlier_values(self.request.visitor, row, self.operation)
-        asked = self.uri and self.uri != self.operation.name
+        asked = self.operation.name and self.uri not in ("", self.operation.name)
         return self.operation.values({"uri": self.uri}) if asked else None
 
     def _filled(self, link: list[prefill.Pair], initial: Mapping[str, Json] | None) -> HttpResponse:

@@ -58,6 +58,7 @@ def _wizard() -> Context:
         "typed": [{"name": "typed", "value": "2027-05-04", "shown": True}],
         "progress": {"progress": 2, "total": 5},
         "result": samples.result(),
+        "announced": {},
         "raw_messages": [(True, json.dumps({"method": "tools/call"}, indent=2)), (False, json.dumps(samples.ANSWER))],
         "states": samples.states(),
         "listed": samples.listed(),

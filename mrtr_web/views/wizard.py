@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from mrtr_web import catalog, operations, records, results, steps, tokens, wizard
+from mrtr_web import catalog, operations, records, results, steps, tokens, waits, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow
 from mrtr_web.policies import CONTENT_POLICY
@@ -61,6 +61,9 @@ def _page(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     row = _row(request, flow_id)
     try:
         row, record = wizard.open_flow(request.visitor, flow_id)
+        if (launched := wizard.take_up(request.visitor, row, record)) is not None:
+            wizard.wait(launched)
+            row, record = wizard.open_flow(request.visitor, flow_id)
     except wizard.Unreadable:
         return _unreadable(request, row)
     state = State(row.state)
@@ -73,7 +76,7 @@ def _page(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
         context["progress"] = wizard.progress(request.visitor, row)
     if state is State.COMPLETED:
         context["result"] = results.show(record.result or {})
-    sent = wizard.sent_at([row])
+    sent = waits.sent_at([row])
     if None in sent.values():
         return render(request, "flows/queued.html", context | {"queued": True})
     context["sent_at"] = sent.get(row.pk)
@@ -216,15 +219,15 @@ def _context(row: Flow, record: Record | None) -> Context:
     return {
         "flow": row,
         "server": row.server,
-        "label": operation.title if operation is not None and operation.title else row.name,
+        "label": operation.title if operation is not None and operation.title else row.called,
         "start": operations.start_again(row),
         "held": record is not None,
         "repeatable": operation is not None and operation.repeatable,
-        "asked_so_far": row.round,
+        "announced": operation.output_schema if operation is not None else None,
         "raw_messages": [(m.sent, json.dumps(m.body, indent=2, ensure_ascii=False)) for m in record.messages]
         if record
         else [],
-        "has_input": bool(record and (record.params.get("arguments") or "uri" in record.params)),
+        "has_input": record is not None and operations.has_input(row, record.params),
         "connects": connects,
         "connection": tokens.of(row.server, row.user_id) if connects else None,
         "may_sign_in": record is None or record.refusals is None or record.refusals.may_sign_in,
@@ -254,7 +257,7 @@ def _round_form(request: SignedIn, row: Flow, record: Record, data: Mapping[str,
 def _round_page(
     request: SignedIn, row: Flow, record: Record, form: steps.RoundForm, valid: bool = True, status: int = 200
 ) -> HttpResponse:
-    context = _context(row, record) | {"round_form": form, "valid": valid}
+    context = _context(row, record) | {"round_form": form, "valid": valid, "changes": "change" in request.POST}
     return render(request, "flows/waiting.html", context, status=status if valid else 422)
 
 

@@ -21,6 +21,7 @@ function keep(form, key, allowed, enhance) {
   const save = () => {
     clearTimeout(timer);
     if (dirty && allowed && !submitting) put(key, JSON.stringify(read(form)));
+    if (dirty && get(key)) tellKept(form);
   };
   const byLink = "address" in form.dataset || ("shape" in form.dataset && location.hash.includes("="));
   const start = () => allowed && !byLink && !("bound" in form.dataset) && bringBack(form, saved(key), enhance);
@@ -42,6 +43,12 @@ function keep(form, key, allowed, enhance) {
     if (lost) event.preventDefault();
   });
   document.addEventListener("submit", ({ target }) => (submitting ||= target.target !== "_blank"));
+}
+
+// Where that is true of all that can be typed there.
+function tellKept(form) {
+  const words = form.querySelector("[data-kept]");
+  if (words) words.hidden = form.querySelector("[data-secret]") !== null;
 }
 
 // The page of a flow says which round is on: whatever else was kept for it, and the form sent last, is over.
@@ -102,6 +109,7 @@ function write(form, values) {
     if (!Array.isArray(kept)) continue;
     if (isChecked(field)) field.checked = kept.includes(field.value);
     else restore(field, kept[0] ?? "");
+    if (isChanged(field)) field.closest("details")?.setAttribute("open", "");
   }
 }
 

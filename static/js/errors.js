@@ -15,6 +15,7 @@ export function focusErrors(main) {
 export function reveal(target) {
   const inside = "h2, input:not([type=hidden]), select, textarea, a[href], button";
   const wanted = target.matches(inside) ? target : target.querySelector(inside);
+  target.closest("details")?.setAttribute("open", "");
   (wanted ?? target).focus({ preventScroll: true });
-  (target.closest(".field, .decide") ?? target).scrollIntoView({ block: "start" });
+  (target.closest(".field, details") ?? target).scrollIntoView({ block: "start" });
 }

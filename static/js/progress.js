@@ -9,14 +9,15 @@ export function progress(main) {
   let over = false; // another leg may be on, of which nothing is known yet
   main.addEventListener("flow-moved", () => (over = true));
   main.addEventListener("flow-fetched", (event) => {
-    if (over || !("online" in main.dataset)) copy(place, event.detail.querySelector("[data-progress]"));
+    const parts = over || !("online" in main.dataset) ? [".busy__line", "[data-says]", "[data-count]"] : ["[data-count]"];
+    copy(place, event.detail.querySelector("[data-progress]"), parts);
     over = false;
   });
 }
 
 // As the server has drawn it; the clock beside it goes on.
-function copy(place, drawn) {
-  for (const part of [".busy__line", "[data-says]"]) {
+function copy(place, drawn, parts) {
+  for (const part of parts) {
     place.querySelector(part).replaceWith(document.importNode(drawn.querySelector(part), true));
   }
 }

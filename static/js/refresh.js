@@ -105,6 +105,8 @@ function swap(main, page, enhance) {
   // Whoever is at the links above the page stays there.
   const wasHere = document.activeElement === document.body || main.contains(document.activeElement);
   main.replaceWith(fresh);
+  const foot = page.querySelector(".foot"); // its switch of languages leaves what is typed here alone
+  if (foot) document.querySelector(".foot").replaceWith(document.importNode(foot, true));
   document.title = page.title;
   const announcer = document.querySelector("[data-announcer]");
   announcer.textContent = announcer.dataset.changed;

@@ -11,12 +11,13 @@ export function steps(main) {
   addEventListener("popstate", () => form.isConnected && wizard.onPop());
 }
 
-// What must be filled in is, or the person said that they do not want to. The server has the last word.
-function isComplete(step) {
+// The word for a step that was seen: what must be filled in is, or the person decided. The server has the last word.
+function wordOf(step) {
   const actions = [...step.querySelectorAll('input[type=radio][name$="-action"]')];
   const action = actions.find((each) => each.checked)?.value;
-  if (actions.length && action !== "accept") return Boolean(action);
-  return [...step.querySelectorAll("[data-needed]")].every(isFilled);
+  if (action && action !== "accept") return action;
+  const isOpen = (actions.length && !action) || ![...step.querySelectorAll("[data-needed]")].every(isFilled);
+  return isOpen ? "open" : "done";
 }
 
 function isFilled(field) {
@@ -37,6 +38,11 @@ class Wizard {
 
   get isLast() {
     return this.current === this.steps.length - 1;
+  }
+
+  // Whoever came from the check goes back to it from any step.
+  get mayEnd() {
+    return this.isLast || "changes" in this.form.dataset;
   }
 
   // The element that a fragment names, if it is in one of the steps.
@@ -61,8 +67,8 @@ class Wizard {
     this.seen.add(index);
     this.steps.forEach((step, number) => (step.hidden = number !== index));
     this.form.querySelector("[data-back]").hidden = index === 0;
-    this.form.querySelector("[data-next]").hidden = this.isLast;
-    this.form.querySelector("[data-send]").hidden = !this.isLast;
+    this.form.querySelector("[data-next]").hidden = this.mayEnd;
+    this.form.querySelector("[data-send]").hidden = !this.mayEnd;
     this.form.querySelector("[data-move]").hidden = this.steps.length < 2;
     if (this.steps.length > 1) this.mark();
   }
@@ -85,7 +91,7 @@ class Wizard {
 
   wordFor(number) {
     if (!this.seen.has(number) && !("bound" in this.form.dataset)) return "later";
-    return isComplete(this.steps[number]) ? "done" : "open";
+    return wordOf(this.steps[number]);
   }
 
   // Go somewhere so that the browser's Back button leads back here.
@@ -121,7 +127,7 @@ class Wizard {
 
   // Enter in a field goes on instead of sending everything, save on the last step.
   onKey(event) {
-    if (event.key !== "Enter" || event.isComposing || this.isLast || !event.target.matches("input")) return;
+    if (event.key !== "Enter" || event.isComposing || this.mayEnd || !event.target.matches("input")) return;
     event.preventDefault();
     this.move(1);
   }

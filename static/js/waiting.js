@@ -1,8 +1,8 @@
 // The questions of a round, and the check of the answers. No other page is put in their place: somebody types here.
-import { decisions } from "./decide.js";
 import { live } from "./live.js";
+import { opened } from "./opened.js";
 import { page } from "./page.js";
 import { refresh } from "./refresh.js";
 import { steps } from "./steps.js";
 
-page(decisions, steps, refresh, live);
+page(steps, opened, refresh, live);

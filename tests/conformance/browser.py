@@ -105,7 +105,7 @@ def _answer(page: Page) -> None:
 def _fill(main: Locator) -> None:
     """The first of all choices, and a number in what is still empty, which is a text as well."""
     for field in main.locator(".field").all():
-        choices = field.locator("input[type=radio], input[type=checkbox]")
+        choices = field.locator("input[type=radio]:visible, input[type=checkbox]:visible")
         if choices.count():
             choices.first.check()
     for typed in main.locator(".fields input[type=text]").all():

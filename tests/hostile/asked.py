@@ -207,7 +207,7 @@ KINDS = [
         (asks(),),
         "failed",
         "too_many_rounds",
-        "kept asking for more, round after round",
+        "kept asking for more",
         then=again_and_again,
     ),
     Behaviour("endless_states", (required(None, "s"),), "not_yet", "state_only", "Check again"),

@@ -9,7 +9,7 @@ from tests.desk import always, done
 from tests.hostile.line import CANARY, CHUNK, Act, Behaviour, Line
 from tests.servers import Answer, Post, Step, events, html, raw_json, result
 
-BROKEN = "answered in a way that breaks the rules"
+BROKEN = "breaks the rules"
 LOST = "We do not know whether the server acted"
 JSON = {"content-type": "application/json"}
 STREAM = {"content-type": "text/event-stream"}

@@ -1,4 +1,4 @@
-"""Delete old rows of the audit trail, and requests that ended as long ago."""
+"""End the sessions that ran out, and delete old rows of the audit trail, and requests that ended as long ago."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -10,7 +10,10 @@ from mrtr_web import retention
 
 
 class Command(BaseCommand):
-    help = "Deletes rows of the audit trail, and ended requests, that are older than MRTR_AUDIT_DAYS."
+    help = (
+        "Ends the sessions that ran out, with all that they keep, and deletes rows of the audit trail and ended "
+        "requests that are older than MRTR_AUDIT_DAYS."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--dry-run", action="store_true", help="only count them")
@@ -18,7 +21,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, dry_run: bool, **options: Any) -> None:
         days = settings.CONFIG.audit_days
         found = retention.purge(days, dry_run=dry_run)
-        verb = "Would delete" if dry_run else "Deleted"
+        end, verb = ("Would end", "Would delete") if dry_run else ("Ended", "Deleted")
+        self.stdout.write(f"{end} {found.sessions} sessions that ran out.")
         self.stdout.write(
             f"{verb} {found.entries} rows of the audit trail and {found.flows} ended requests, older than {days} days."
         )
