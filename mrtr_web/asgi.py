@@ -21,7 +21,7 @@ from mrtr_web.checks import refuse_unsound
 
 refuse_unsound()
 
-from mrtr_web import allowances, consumers, egress, guard, ledger, plain, renewal
+from mrtr_web import about, allowances, consumers, egress, guard, ledger, plain, renewal
 from mrtr_web import urls as urls  # loaded before the first requests, which come at once
 from mrtr_web.live import hub
 from mrtr_web.logs import guard_hooks, guard_server_logs
@@ -36,7 +36,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 log = logging.getLogger(__name__)
-guard_server_logs()
+guard_server_logs(settings.CONFIG.log_format)
 guard_hooks()
 SWEEP_EVERY = 60.0
 HEADERS = {name.lower().encode(): value.encode() for name, value in EVERYWHERE.items()}
@@ -169,12 +169,12 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "lifespan":
         return await _lifespan(receive, send)
     app = consumers.page if scope["type"] == "websocket" else capped
-    return await app(scope, receive, _with_policy(scope, send))
+    return await app(scope, receive, _with_policy(scope, send, about.begin()))
 
 
-def _with_policy(scope: Scope, send: Send) -> Send:
-    """Every answer has the headers of all, also where Django's middleware never saw it."""
-    wanted = dict(HEADERS)
+def _with_policy(scope: Scope, send: Send, request: str) -> Send:
+    """Every answer has the headers of all, also where Django's middleware never saw it, and the id of its request."""
+    wanted = {**HEADERS, b"x-request-id": request.encode()}
     if scope["path"] in static.files:
         del wanted[OF_PAGES]
     if scope["scheme"] in ("https", "wss") and settings.SECURE_HSTS_SECONDS:

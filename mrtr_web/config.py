@@ -5,7 +5,7 @@ import re
 import zoneinfo
 from email.utils import parseaddr
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
@@ -60,6 +60,7 @@ class Config(BaseSettings):
     site_logo: Path | None = None
     time_zone: str = "UTC"
     log_level: str = "INFO"
+    log_format: Literal["text", "json"] = "text"
 
     heartbeat: Seconds = 5
     lease: Seconds = 20

@@ -3,11 +3,15 @@
 Of an exception its kind and its place are written: libraries, databases and asyncio quote values in its text.
 """
 
+import json
 import logging
 import sys
 import threading
 import traceback
+from datetime import UTC, datetime
 from types import TracebackType
+
+from mrtr_web import about
 
 log = logging.getLogger(__name__)
 _PLACES = 12
@@ -43,8 +47,25 @@ class FromInfo(logging.Filter):
         return record.levelno >= logging.INFO
 
 
-def guard_server_logs() -> None:
-    """Keep content out of what uvicorn logs. Levels, and whether there is an access log, are the operator's choice."""
+class AsJson(logging.Formatter):
+    """One object for each line, with the ids of what it is about where they are known."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line = {"time": time, "level": record.levelname, "logger": record.name, "message": record.getMessage()}
+        return json.dumps({**line, **about.ids()})
+
+
+def guard_server_logs(form: str = "text") -> None:
+    """Keep content out of what uvicorn logs. Levels, and whether there is an access log, are the operator's choice.
+
+    `form`: `text`, which is uvicorn's own, or `json`.
+    """
+    if form == "json":
+        for name in ("uvicorn", "uvicorn.access"):
+            for handler in logging.getLogger(name).handlers:
+                handler.setFormatter(AsJson())
+        logging.captureWarnings(True)
     for name in ("uvicorn.access", "uvicorn.error", "uvicorn.asgi"):
         logger = logging.getLogger(name)
         logger.addFilter(FromInfo())

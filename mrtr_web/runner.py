@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from mrtr_web import admission, catalog, ledger, live, relay, telling
+from mrtr_web import about, admission, catalog, ledger, live, relay, telling
 from mrtr_web.keeping import Keeper
 from mrtr_web.models import Server
 from mrtr_web.threads import threaded
@@ -93,9 +93,11 @@ class Runner:
 
     def _spawn(self, job: Job, done: concurrent.futures.Future[None]) -> None:
         # An empty context: a request's context would keep its thread-sensitive executor and its person alive.
-        task = asyncio.get_running_loop().create_task(self._run(job), context=contextvars.Context())
+        context = contextvars.Context()
+        context.run(about.take, about.ids())
+        task = asyncio.get_running_loop().create_task(self._run(job), context=context)
         self._tasks[task] = job
-        task.add_done_callback(functools.partial(self._finished, done))
+        task.add_done_callback(functools.partial(self._finished, done), context=context)
 
     def _finished(self, done: concurrent.futures.Future[None], task: asyncio.Task[None]) -> None:
         self._tasks.pop(task, None)
@@ -109,6 +111,7 @@ class Runner:
         assert task is not None
         while following is not None:
             self._tasks[task] = following
+            about.add(flow=str(following.flow), leg=str(following.leg))
             if self._stopping.done():
                 return await self._abandon(following)
             again = await self._leg(following)

@@ -163,9 +163,12 @@ LOGGING = {
         "without_text": {"()": "mrtr_web.logs.WithoutText"},
         "without_query": {"()": "mrtr_web.logs.WithoutQuery"},
     },
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "formatters": {
+        "text": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "json": {"()": "mrtr_web.logs.AsJson"},
+    },
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["without_text"]},
+        "stderr": {"class": "logging.StreamHandler", "formatter": CONFIG.log_format, "filters": ["without_text"]},
     },
     "loggers": {
         # Of its own Django mails failed requests, with all that was posted; at DEBUG it writes SQL and what is drawn.

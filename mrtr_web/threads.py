@@ -7,13 +7,20 @@ from typing import Any, TypeVar
 
 from django.db import close_old_connections
 
+from mrtr_web import about
+
 T = TypeVar("T")
 _pool = concurrent.futures.ThreadPoolExecutor(4, thread_name_prefix="leg")
 
 
 async def threaded(work: Callable[..., T], *args: Any) -> T:
     """Database work off the loop, on the legs' own threads, each time with a connection of its own."""
-    return await asyncio.get_running_loop().run_in_executor(_pool, with_connection, work, *args)
+    return await asyncio.get_running_loop().run_in_executor(_pool, _about, about.ids(), work, *args)
+
+
+def _about(ids: about.Ids, work: Callable[..., T], *args: Any) -> T:
+    about.take(ids)
+    return with_connection(work, *args)
 
 
 def with_connection(work: Callable[..., T], *args: Any) -> T:

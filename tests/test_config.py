@@ -52,6 +52,7 @@ def test_defaults_are_those_of_the_readme(monkeypatch: pytest.MonkeyPatch) -> No
         ("MRTR_CLIENT_METADATA_URL", "https://[::1/x"),
         ("MRTR_LOG_LEVEL", "LOUD"),
         ("MRTR_LOG_LEVEL", ""),
+        ("MRTR_LOG_FORMAT", "xml"),
         ("MRTR_CREDENTIAL_DIR", __file__),
         ("MRTR_CREDENTIAL_DIR", "/nowhere"),
         ("MRTR_CREDENTIAL_DIR", "tests"),

@@ -6,6 +6,7 @@ In a process of its own, with our logging at DEBUG and our hooks.
 import dataclasses
 import importlib
 import inspect
+import json
 import os
 import pkgutil
 import subprocess
@@ -26,7 +27,8 @@ django.setup()
 from django.conf import settings
 from django.core.mail import get_connection
 from mrtr_web.logs import guard_hooks, guard_server_logs
-guard_server_logs()
+logging.getLogger("uvicorn").addHandler(logging.StreamHandler())
+guard_server_logs(settings.CONFIG.log_format)
 guard_hooks()
 CANARY = os.environ["CANARY"]
 
@@ -62,7 +64,6 @@ def logs(name, level, message, *args):
     except ValueError:
         logging.getLogger(name).log(level, message, *args, exc_info=True, stack_info=True)
 
-logging.getLogger("uvicorn.error").addHandler(logging.StreamHandler())
 for name in ("django.request", "django.security.X", "uvicorn.error", "uvicorn.asgi", "mrtr_web", "", "concurrent"):
     logs(name, logging.ERROR, "something failed in " + name)
 for name in ("django.db.backends", "django.db.backends.schema", "django.template", "psycopg", "psycopg.pool", "redis",
@@ -85,14 +86,21 @@ print(settings.ADMINS, settings.MANAGERS, settings.DEBUG, handlers)
 """
 
 
-def test_no_exception_is_written_with_its_text_and_debug_is_of_use() -> None:
+def as_text(line: str) -> str:
+    """A line of the log as JSON, as it reads otherwise."""
+    return "{time} {level} {logger} {message}".format(**json.loads(line))
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_no_exception_is_written_with_its_text_and_debug_is_of_use(form: str) -> None:
     environ = os.environ | {"MRTR_LOG_LEVEL": "DEBUG", "CANARY": CANARY, "DATABASE_URL": "sqlite:///:memory:"}
-    environ |= {"DJANGO_SETTINGS_MODULE": "mrtr_web.settings"}
+    environ |= {"DJANGO_SETTINGS_MODULE": "mrtr_web.settings", "MRTR_LOG_FORMAT": form}
     done = subprocess.run(
         [sys.executable, "-W", "always", "-c", SCRIPT], capture_output=True, text=True, env=environ, timeout=60
     )
     assert done.returncode == 0, done.stderr
     assert CANARY not in done.stderr + done.stdout, done.stderr
+    said = done.stderr if form == "text" else "\n".join(map(as_text, done.stderr.splitlines()))
     for kept in (
         "asyncio Task exception was never retrieved: ValueError at <string>:",
         "asyncio Future exception was never retrieved: KeyError",
@@ -104,7 +112,7 @@ def test_no_exception_is_written_with_its_text_and_debug_is_of_use() -> None:
         "django.security.csrf Forbidden (Referer - https://a/): /x/",
         "DEBUG mrtr_web.x still of use",
     ):
-        assert kept in done.stderr, (kept, done.stderr)
+        assert kept in said, (kept, said)
     assert "Traceback" not in done.stderr and "in fails" not in done.stderr
     assert done.stdout == "[] [] False ['StreamHandler']\n"  # nobody is mailed, whatever fails
 
