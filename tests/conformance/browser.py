@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import re
 from collections.abc import Iterator
 
 from playwright.sync_api import BrowserContext, Locator, Page, Response, expect, sync_playwright
@@ -77,7 +78,7 @@ def offers(page: Page) -> list[str]:
 def start(page: Page, link: str) -> None:
     page.goto(link)
     _fill(page.locator("main"))
-    page.get_by_role("button", name="Start").click()
+    page.get_by_role("button", name=re.compile("^(Start|Read)$")).click()
 
 
 def _sign_in(page: Page) -> None:
