@@ -1,0 +1,148 @@
+"""The app with single sign-on: a process of its own on a database of its own, and people who come from the provider.
+
+The test run itself has none of allauth, as a site without single sign-on has not.
+"""
+
+import contextlib
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import psycopg
+from django.conf import settings
+from django.db import connection
+
+from mrtr_web import config
+from tests.person import Page, Person
+from tests.processes import BASE, Process, serving
+from tests.provider import CLIENT, SECRET, World, provider
+from tests.servers import BOUND
+
+CALLBACK = "/accounts/login/sso/callback/"
+BUTTON = "Sign in with Company"
+PREPARE = """
+import django
+django.setup()
+from django.contrib.auth.models import Group, Permission, User
+from django.core.management import call_command
+from mrtr_web.models import Server
+call_command("migrate", verbosity=0)
+User.objects.create_superuser("root", "root@example.com", "root's password")
+User.objects.create_user("ada", "ada@example.com", "ada's password")
+desk = Group.objects.create(name="Reviewers")
+desk.permissions.set(Permission.objects.filter(codename="review_flow"))
+Group.objects.create(name="By hand")
+Server.objects.create(slug="demo", name="Demo desk", url="http://127.0.0.1:9/mcp").groups.add(desk)
+"""
+
+
+@dataclass
+class Site:
+    """The app, its provider, its database."""
+
+    world: World
+    process: Process
+    environ: dict[str, str]
+
+    @property
+    def base(self) -> str:
+        return self.process.base
+
+    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """What the database answers; changes are kept."""
+        url = self.environ["DATABASE_URL"]
+        if url.startswith("sqlite"):
+            with contextlib.closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=BOUND)) as database, database:
+                return database.execute(query.replace("%s", "?"), values).fetchall()
+        with psycopg.connect(url) as server:
+            found = server.execute(query, values)  # type: ignore[arg-type]  # constants of the tests
+            return found.fetchall() if found.description else []
+
+    def groups_of(self, name: str) -> set[str]:
+        query = "SELECT g.name FROM auth_group g JOIN auth_user_groups l ON l.group_id = g.id JOIN auth_user u"
+        return {row[0] for row in self.rows(f"{query} ON l.user_id = u.id WHERE u.username = %s", name)}
+
+    def counted(self, table: str) -> int:
+        return int(self.rows(f"SELECT count(*) FROM {table}")[0][0])
+
+    def manage(self, *words: str, **environ: str) -> str:
+        """A command, as an operator of this site gives it."""
+        return _run([sys.executable, "manage.py", *words], self.environ | environ)
+
+
+def _run(command: list[str], environ: dict[str, str]) -> str:
+    done = subprocess.run(command, cwd=BASE, env=os.environ | environ, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@contextlib.contextmanager
+def site(folder: Path, **environ: str) -> Iterator[Site]:
+    """Values of the claim: `desk` reviews, `staff` is staff, `root` may do all; nobody has made the group Lost."""
+    with provider() as world, _database(folder) as url:
+        told = {
+            "DATABASE_URL": url,
+            "DJANGO_SETTINGS_MODULE": "tests.elsewhere",
+            "STATIC_ROOT": str(settings.STATIC_ROOT),
+            "MRTR_OIDC_ISSUER": world.issuer,
+            "MRTR_OIDC_CLIENT_ID": CLIENT,
+            "MRTR_OIDC_CLIENT_SECRET": SECRET,
+            "MRTR_OIDC_NAME": "Company",
+            "MRTR_OIDC_GROUPS": "desk=Reviewers, lost=Lost",
+            "MRTR_OIDC_STAFF": "staff",
+            "MRTR_OIDC_SUPERUSERS": "root",
+            **environ,
+        }
+        _run([sys.executable, "-c", PREPARE], told)
+        with serving(folder, **told) as process:
+            world.know(f"{process.base}{CALLBACK}")
+            yield Site(world, process, told)
+
+
+@contextlib.contextmanager
+def _database(folder: Path) -> Iterator[str]:
+    """Like that of the test run."""
+    if connection.vendor == "sqlite":
+        yield f"sqlite:///{folder / 'sso.sqlite3'}"
+        return
+    url = config.in_parts(settings.CONFIG.database_url.get_secret_value())
+    name = f"mrtr_sso_{os.getpid()}"
+    with psycopg.connect(url._replace(path="/postgres").geturl(), autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {name}")  # type: ignore[arg-type]  # a name of ours
+        try:
+            yield url._replace(path=f"/{name}").geturl()
+        finally:
+            server.execute(f"DROP DATABASE {name} WITH (FORCE)")  # type: ignore[arg-type]
+
+
+def way(person: Person, page: str = "") -> str:
+    """Where the button of the sign-in page leads to."""
+    person.get(f"/accounts/login/?next={page}" if page else "/accounts/login/")
+    return person.press(BUTTON).link("Go on to Company")
+
+
+def answer(address: str, who: str, do: str = "allow") -> str:
+    """What the provider answers to somebody who signs in there: path and query of our callback."""
+    shown = httpx2.get(address, timeout=BOUND, trust_env=False)
+    assert "Company sign-in" in shown.text, shown.text
+    found = httpx2.post(address, data={"who": who, "do": do}, timeout=BOUND, trust_env=False)
+    assert found.status_code == 302, found.text
+    parts = urlsplit(found.headers["location"])
+    return f"{parts.path}?{parts.query}"
+
+
+def sign_in(person: Person, who: str, page: str = "") -> Page:
+    return person.get(answer(way(person, page), who))
+
+
+def name_of(person: Person) -> str:
+    """By which they are signed in; "" where they are not."""
+    page = person.get("/accounts/profile/")
+    return page.text.partition("You are signed in as ")[2].partition(". Time zone")[0]
