@@ -66,7 +66,6 @@ if CONFIG.oidc_issuer:  # else nothing of it is loaded
     MIDDLEWARE.insert(-1, "allauth.account.middleware.AccountMiddleware")
     SOCIALACCOUNT_ADAPTER = "mrtr_web.sso.adapter.Adapter"
     SOCIALACCOUNT_STORE_TOKENS = False
-    SOCIALACCOUNT_UID_MAX_LENGTH = 255
 
 TEMPLATES = [
     {

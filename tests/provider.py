@@ -168,7 +168,7 @@ def signed_by(key: RSAKey | OctKey, **header: Any) -> Callable[[dict[str, Any]],
 
 
 class Provider(AuthorizationServer):  # type: ignore[misc]  # it has no types
-    """`knobs.people`: claims by the name that they type on its page, which is their subject. `codes` are unused ones."""
+    """`knobs.people`: claims by what people type on its page, which is their subject. `codes` are unused ones."""
 
     def __init__(self, knobs: Knobs) -> None:
         super().__init__()

@@ -19,7 +19,7 @@ import psycopg
 from django.conf import settings
 from django.db import connection
 
-from mrtr_web import config
+from mrtr_web import ssoconfig
 from tests.person import Page, Person
 from tests.processes import BASE, Process, serving
 from tests.provider import CLIENT, SECRET, World, provider
@@ -59,10 +59,13 @@ class Site:
         """What the database answers; changes are kept."""
         url = self.environ["DATABASE_URL"]
         if url.startswith("sqlite"):
-            with contextlib.closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=BOUND)) as database, database:
+            with (
+                contextlib.closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=BOUND)) as database,
+                database,
+            ):
                 return database.execute(query.replace("%s", "?"), values).fetchall()
         with psycopg.connect(url) as server:
-            found = server.execute(query, values)  # type: ignore[arg-type]  # constants of the tests
+            found = server.execute(query, values)
             return found.fetchall() if found.description else []
 
     def groups_of(self, name: str) -> set[str]:
@@ -112,14 +115,14 @@ def _database(folder: Path) -> Iterator[str]:
     if connection.vendor == "sqlite":
         yield f"sqlite:///{folder / 'sso.sqlite3'}"
         return
-    url = config.in_parts(settings.CONFIG.database_url.get_secret_value())
+    url = ssoconfig.in_parts(settings.CONFIG.database_url.get_secret_value())
     name = f"mrtr_sso_{os.getpid()}"
     with psycopg.connect(url._replace(path="/postgres").geturl(), autocommit=True) as server:
-        server.execute(f"CREATE DATABASE {name}")  # type: ignore[arg-type]  # a name of ours
+        server.execute(f"CREATE DATABASE {name}")
         try:
             yield url._replace(path=f"/{name}").geturl()
         finally:
-            server.execute(f"DROP DATABASE {name} WITH (FORCE)")  # type: ignore[arg-type]
+            server.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def way(person: Person, page: str = "") -> str:
@@ -140,6 +143,13 @@ def answer(address: str, who: str, do: str = "allow") -> str:
 
 def sign_in(person: Person, who: str, page: str = "") -> Page:
     return person.get(answer(way(person, page), who))
+
+
+def by_password(person: Person, name: str, password: str, page: str = "/") -> Page:
+    """The other form of the sign-in page."""
+    person.get(f"/accounts/login/?next={page}")
+    (form,) = [form for form in person.page.reader.forms if any(each.kind == "password" for each in form.controls)]
+    return person.post(person.page.path, form.data() | {"username": [name], "password": [password]})
 
 
 def name_of(person: Person) -> str:

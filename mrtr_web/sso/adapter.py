@@ -70,11 +70,8 @@ class Adapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # it has no t
         state = (extra_context or {}).get("state")
         if state is None:
             raise Refused("unknown")
-        if exception is None:
-            code = "cancelled" if error == AuthError.CANCELLED else "denied"
-        else:
-            code = _code(exception)
-        raise Refused(code, state.get("next", ""))
+        said = "cancelled" if error == AuthError.CANCELLED else "denied"
+        raise Refused(said if exception is None else _code(exception), state.get("next", ""))
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> NoReturn:
         """The person is in, by the same way as with a password."""

@@ -35,7 +35,7 @@ def session() -> requests.Session:
     return found
 
 
-class _Guarded(BaseAdapter):  # type: ignore[misc]  # it has no types
+class _Guarded(BaseAdapter):
     def send(self, request: requests.PreparedRequest, *_: Any, **__: Any) -> requests.Response:
         connection.close()  # a provider that hangs must not keep others from the database
         try:
@@ -55,15 +55,18 @@ class _Guarded(BaseAdapter):  # type: ignore[misc]  # it has no types
 
 async def _answer(request: requests.PreparedRequest) -> httpx2.Response:
     policy = egress.Policy(networks.PRIVATE, MAX_BYTES, SECONDS)
+    method, url, body = str(request.method), str(request.url), request.body
+    assert body is None or isinstance(body, str | bytes)
+    headers = {name: str(value) for name, value in request.headers.items()}
     async with asyncio.timeout(SECONDS), egress.client(policy, read_timeout=SECONDS) as http:
-        return await http.request(request.method, request.url, content=request.body, headers=dict(request.headers))
+        return await http.request(method, url, content=body, headers=headers)
 
 
 def _read(request: requests.PreparedRequest, answer: httpx2.Response) -> requests.Response:
     if answer.status_code != 200:
         log.warning("the sign-in provider answered %s with %d", request.method, answer.status_code)
     found = requests.Response()
-    found.request, found.url, found.status_code = request, request.url, answer.status_code
+    found.request, found.url, found.status_code = request, str(request.url), answer.status_code
     found.headers = CaseInsensitiveDict({"content-type": "", **answer.headers})
     found.raw, found._content = io.BytesIO(), answer.content
     return found

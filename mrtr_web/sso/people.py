@@ -59,7 +59,9 @@ def bring_up_to_date(person: User, claims: dict[str, Any]) -> None:
 
 def _free(name: str) -> str:
     """With a number where somebody has that name; small and capital letters make no other name."""
-    taken = {each.lower() for each in User.objects.filter(username__istartswith=name).values_list("username", flat=True)}
+    taken = {
+        each.lower() for each in User.objects.filter(username__istartswith=name).values_list("username", flat=True)
+    }
     names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
     return next(each for each in names if each.lower() not in taken)
 

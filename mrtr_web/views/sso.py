@@ -14,7 +14,7 @@ from mrtr_web.sso import adapter
 
 @require_POST
 def start(request: HttpRequest) -> HttpResponse:
-    """A page that leads on by itself: a redirect would have to be let through by `form-action`, and each one after it."""
+    """A page that leads on by itself: `form-action` would have to let through a redirect, and each that comes after."""
     try:
         way = adapter.depart(request, _own_page(request, request.POST.get("next", "")))
     except adapter.Refused as refused:
