@@ -369,11 +369,14 @@ def test_the_provider_is_needed_only_to_sign_in_and_must_be_the_one_that_is_name
             started.world.knobs.metadata = wrong
             person.get("/accounts/login/")
             assert refused(person.press("Sign in with Company"), says), wrong
+            assert f"FAIL     sign-in: {started.world.issuer} " in started.doctor(), wrong
         assert by_password(person, "ada", "ada's password", "/flows/").path == "/flows/"
         started.world.knobs.metadata = {"authorization_endpoint": f"{started.world.issuer}/authorize?policy=1"}
         assert "?policy=1&" in way(person)
         sign_in(person, "0001")
         assert name_of(person) == "person"  # who says no name
+        assert f"ok       sign-in: {started.world.issuer} answers" in started.doctor()
+        assert "warning  sign-in: MRTR_OIDC_GROUPS names groups that nobody has made: Lost." in started.doctor()
 
 
 def test_without_the_settings_nothing_of_it_is_loaded() -> None:
