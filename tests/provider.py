@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from authlib.oauth2.rfc6749 import AuthorizationServer, ClientMixin, OAuth2Error, OAuth2Request
@@ -286,9 +287,9 @@ class World:
 
 
 @contextlib.contextmanager
-def provider() -> Iterator[World]:
-    """By the name of localhost: an app at 127.0.0.1 is another site."""
+def provider(certificate: Path | None = None) -> Iterator[World]:
+    """By the name of localhost: an app at 127.0.0.1 is another site. With a certificate, and its key, over https."""
     world = World(Provider(Knobs()))
-    with serve(world.recorder) as base:
-        world.server.issuer = base.replace("127.0.0.1", "localhost")
+    with serve(world.recorder, ssl_certfile=certificate) as base:
+        world.server.issuer = base.replace("127.0.0.1", "localhost").replace("http", "https" if certificate else "http")
         yield world

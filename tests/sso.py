@@ -53,7 +53,8 @@ class Site:
 
     @property
     def base(self) -> str:
-        return self.process.base
+        is_https = self.world.issuer.startswith("https")
+        return self.process.base.replace("http", "https") if is_https else self.process.base
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """What the database answers; changes are kept."""
@@ -91,9 +92,13 @@ def _run(command: list[str], environ: dict[str, str], ends: tuple[int, ...] = (0
 
 
 @contextlib.contextmanager
-def site(folder: Path, **environ: str) -> Iterator[Site]:
-    """Values of the claim: `desk` reviews, `staff` is staff, `root` may do all; nobody has made the group Lost."""
-    with provider() as world, _database(folder) as url:
+def site(folder: Path, certificate: Path | None = None) -> Iterator[Site]:
+    """Values of the claim: `desk` reviews, `staff` is staff, `root` may do all; nobody has made the group Lost.
+
+    With a certificate all goes over https, with settings as in production.
+    """
+    environ = {"SSL_CERT_FILE": str(certificate), "UVICORN_SSL_CERTFILE": str(certificate), "MRTR_LOOPBACK_HTTP": "no"}
+    with provider(certificate) as world, _database(folder) as url:
         told = {
             "DATABASE_URL": url,
             "DJANGO_SETTINGS_MODULE": "tests.elsewhere",
@@ -105,12 +110,13 @@ def site(folder: Path, **environ: str) -> Iterator[Site]:
             "MRTR_OIDC_GROUPS": "desk=Reviewers, lost=Lost",
             "MRTR_OIDC_STAFF": "staff",
             "MRTR_OIDC_SUPERUSERS": "root",
-            **environ,
+            **(environ if certificate else {}),
         }
         _run([sys.executable, "-c", PREPARE], told)
         with serving(folder, **told) as process:
-            world.know(f"{process.base}{CALLBACK}")
-            yield Site(world, process, told)
+            found = Site(world, process, told)
+            world.know(f"{found.base}{CALLBACK}")
+            yield found
 
 
 @contextlib.contextmanager

@@ -19,6 +19,7 @@ from tests.person import Page, Person
 from tests.processes import BASE
 from tests.provider import CLIENT, KEY, OTHER, SECRET, Knobs, signed_by
 from tests.sso import CALLBACK, Site, answer, by_password, name_of, sign_in, site, way
+from tests.test_headers import wrong
 
 HOME = "/"
 
@@ -345,6 +346,15 @@ def test_no_page_of_allauth_is_there(company: Site, person: Person) -> None:
     assert person.post("/accounts/login/sso/", {}).status == 403
 
 
+def test_its_pages_say_to_the_browser_what_all_say(person: Person) -> None:
+    """The provider is no exception to the policy: `form-action` stays 'self'."""
+    way(person)
+    for page in (person.page, person.get("/accounts/login/sso/refused/"), person.get("/accounts/login/")):
+        assert wrong(page.path, page.response.headers) == {}
+    answer = person.client.get(f"{CALLBACK}?code=x", follow_redirects=False)
+    assert (answer.status_code, wrong(CALLBACK, answer.headers)) == (302, {})
+
+
 def test_who_is_deleted_is_gone_also_where_single_sign_on_is_off_by_then(company: Site, person: Person) -> None:
     for name in ("deleted-on", "deleted-off"):
         company.world.knobs.people[name] = {"preferred_username": name}
@@ -369,14 +379,15 @@ def test_the_provider_is_needed_only_to_sign_in_and_must_be_the_one_that_is_name
             started.world.knobs.metadata = wrong
             person.get("/accounts/login/")
             assert refused(person.press("Sign in with Company"), says), wrong
-            assert f"FAIL     sign-in: {started.world.issuer} " in started.doctor(), wrong
+        assert f"FAIL     sign-in: {started.world.issuer} cannot be reached" in started.doctor()
         assert by_password(person, "ada", "ada's password", "/flows/").path == "/flows/"
         started.world.knobs.metadata = {"authorization_endpoint": f"{started.world.issuer}/authorize?policy=1"}
         assert "?policy=1&" in way(person)
         sign_in(person, "0001")
         assert name_of(person) == "person"  # who says no name
-        assert f"ok       sign-in: {started.world.issuer} answers" in started.doctor()
-        assert "warning  sign-in: MRTR_OIDC_GROUPS names groups that nobody has made: Lost." in started.doctor()
+        told = started.doctor()
+        assert f"ok       sign-in: {started.world.issuer} answers" in told
+        assert "warning  sign-in: MRTR_OIDC_GROUPS names groups that nobody has made: Lost." in told
 
 
 def test_without_the_settings_nothing_of_it_is_loaded() -> None:

@@ -1,11 +1,13 @@
-"""Single sign-on in a real browser: the provider is another site, and what it says opens the review desk and shuts it."""
+"""Single sign-on in a real browser: the provider is another site, and its word opens the review desk and shuts it."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.accessible import check_for_everybody
+from tests.certificates import certificate as certificate
 from tests.sso import BUTTON, Site, site
 from tests.window import Watched, in_browser
 
@@ -93,3 +95,20 @@ def test_the_page_on_the_way_says_where_it_leads_and_works_without_moving_on(com
     expect(page.get_by_role("link", name="Go on to Company")).to_be_visible()
     check(window, company)
     check_for_everybody(page)
+
+
+def test_over_https_the_cookies_of_production_come_along(browser: Browser, tmp_path: Path, certificate: Path) -> None:
+    """Lax and __Host-: they are sent on the way back from another site, and PKCE, state and TLS hold."""
+    with site(tmp_path, certificate) as company:
+        context = browser.new_context(
+            ignore_https_errors=True
+        )  # nobody vouches for the app; the app checks the provider
+        window = Watched(context, company.base, True)
+        window.page.goto(f"{company.base}/accounts/login/?next=/flows/")
+        sign_in(window, company, "hedy")
+        expect(window.page).to_have_url(f"{company.base}/flows/")
+        cookies = {cookie["name"]: (cookie["secure"], cookie["sameSite"]) for cookie in context.cookies(company.base)}
+        wanted = ("session", "key", "csrf")
+        assert {f"__Host-mrtr_{name}" for name in wanted} <= cookies.keys()
+        assert set(cookies.values()) == {(True, "Lax")}
+        context.close()
