@@ -5,6 +5,7 @@ The test run itself has none of allauth, as a site without single sign-on has no
 
 import contextlib
 import os
+import secrets
 import sqlite3
 import subprocess
 import sys
@@ -126,7 +127,7 @@ def _database(folder: Path) -> Iterator[str]:
         yield f"sqlite:///{folder / 'sso.sqlite3'}"
         return
     url = ssoconfig.in_parts(settings.CONFIG.database_url.get_secret_value())
-    name = f"mrtr_sso_{os.getpid()}"
+    name = f"mrtr_sso_{secrets.token_hex(4)}"
     with psycopg.connect(url._replace(path="/postgres").geturl(), autocommit=True) as server:
         server.execute(f"CREATE DATABASE {name}")
         try:
