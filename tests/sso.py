@@ -17,13 +17,14 @@ from urllib.parse import urlsplit
 
 import httpx2
 import psycopg
+import pytest
 from django.conf import settings
 from django.db import connection
 
 from mrtr_web import ssoconfig
 from tests.person import Page, Person
 from tests.processes import BASE, Process, serving
-from tests.provider import CLIENT, SECRET, World, provider
+from tests.provider import CLIENT, SECRET, Knobs, World, provider
 from tests.servers import BOUND
 
 CALLBACK = "/accounts/login/sso/callback/"
@@ -167,3 +168,31 @@ def name_of(person: Person) -> str:
     """By which they are signed in; "" where they are not."""
     page = person.get("/accounts/profile/")
     return page.text.partition("You are signed in as ")[2].partition(". Time zone")[0]
+
+
+@pytest.fixture(scope="module")
+def company(tmp_path_factory: pytest.TempPathFactory, collected: None) -> Iterator[Site]:
+    with site(tmp_path_factory.mktemp("sso")) as found:
+        yield found
+
+
+@pytest.fixture
+def person(company: Site) -> Iterator[Person]:
+    with Person(company.base) as someone:
+        yield someone
+
+
+@pytest.fixture
+def knobs(company: Site) -> Iterator[Knobs]:
+    """To be turned: they are back at rest after the test."""
+    found = company.world.knobs
+    yield found
+    people = found.people
+    vars(found).update(vars(Knobs()) | {"people": people})
+
+
+def refused(page: Page, words: str) -> bool:
+    """Whether this is the page of a refusal that says so, at an address that has no secret in it."""
+    assert page.path == "/accounts/login/sso/refused/", page.text
+    assert page.status == 403 and "code=" not in str(page.response.url)
+    return words in page.text and "You are not signed in" in page.text

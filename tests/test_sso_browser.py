@@ -9,15 +9,10 @@ from playwright.sync_api import Browser, expect
 from tests.accessible import check_for_everybody
 from tests.certificates import certificate as certificate
 from tests.sso import BUTTON, Site, site
+from tests.sso import company as company
 from tests.window import Watched, in_browser
 
 pytestmark = in_browser
-
-
-@pytest.fixture(scope="module")
-def company(tmp_path_factory: pytest.TempPathFactory, collected: None) -> Iterator[Site]:
-    with site(tmp_path_factory.mktemp("sso")) as found:
-        yield found
 
 
 @pytest.fixture

@@ -6,11 +6,13 @@ issuer and subject is used.
 
 import logging
 import secrets
+from datetime import timedelta
 from typing import Any, NoReturn
 
 import requests
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.internal import statekit
 from allauth.socialaccount.models import SocialApp, SocialLogin
 from allauth.socialaccount.providers.base import AuthError
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
@@ -20,6 +22,7 @@ from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import resolve_url
 
+from mrtr_web import sessions
 from mrtr_web.sso import outward, people, provider
 
 log = logging.getLogger(__name__)
@@ -94,6 +97,7 @@ def depart(request: HttpRequest, page: str) -> str:
         )
     except (OAuth2Error, requests.RequestException) as error:
         raise Refused(_code(error), page) from None
+    sessions.keep_briefly(request, timedelta(seconds=statekit.STATE_TTL))  # anybody can begin as many as they like
     return str(response.url)
 
 
