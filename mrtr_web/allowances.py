@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 from django.db.models.functions import Now
 
-from mrtr_web import rates
+from mrtr_web import measures, rates
 from mrtr_web.flow import OPEN, State
 from mrtr_web.models import Allowance, Flow
 from mrtr_web.rates import Limit
@@ -50,6 +50,7 @@ def spend(user: int, action: str, server: int | None = None) -> None:
         Allowance.objects.filter(pk=row.pk).update(due=now + timedelta(seconds=due))
         longest = max(longest, wait)
     if longest:
+        measures.REFUSED.labels(action).inc()
         raise TooMany("pace", longest)
 
 
@@ -76,6 +77,7 @@ def spend_leg(user: int, server: int) -> None:
     )
     for why, most in (("running", settings.CONFIG.running_legs), ("open", settings.CONFIG.open_flows)):
         if found[why] > most:
+            measures.REFUSED.labels(why).inc()
             raise TooMany(why, LOOK_AGAIN, most)
 
 

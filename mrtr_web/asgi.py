@@ -21,7 +21,7 @@ from mrtr_web.checks import refuse_unsound
 
 refuse_unsound()
 
-from mrtr_web import about, allowances, consumers, egress, guard, ledger, plain, renewal
+from mrtr_web import about, allowances, consumers, egress, guard, ledger, measures, plain, renewal, scrape
 from mrtr_web import urls as urls  # loaded before the first requests, which come at once
 from mrtr_web.live import hub
 from mrtr_web.logs import guard_hooks, guard_server_logs
@@ -64,6 +64,7 @@ class BodyCap:
         try:
             body = await self._body(receive)
         except TooLarge:
+            measures.REFUSED.labels("body").inc()
             return await _refuse(send, 413, "text/html", plain.page_before_django(scope, "413.html", most=self.limit))
         if body is None:
             return None
@@ -168,8 +169,11 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """The entry point for the ASGI server."""
     if scope["type"] == "lifespan":
         return await _lifespan(receive, send)
+    sending = _with_policy(scope, send, about.begin())
+    if scrape.is_asked(scope):
+        return await scrape.page(scope, sending)
     app = consumers.page if scope["type"] == "websocket" else capped
-    return await app(scope, receive, _with_policy(scope, send, about.begin()))
+    return await app(scope, receive, sending)
 
 
 def _with_policy(scope: Scope, send: Send, request: str) -> Send:

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from mrtr_web import entries, ledger, listings, operations, relay, tokens
+from mrtr_web import entries, ledger, listings, measures, operations, relay, tokens
 from mrtr_web.asking import Answers, Question, ask
 from mrtr_web.models import Flow, Listing, Server
 
@@ -118,7 +118,9 @@ def refresh(server: Server, user: int) -> None:
 
 def renew(server: Server, user: int, kinds: Collection[str] = listings.METHODS) -> str:
     """Ask for what is stale of a server that is attached. Returns the code of its trouble, if it has any."""
-    if listings.is_stale(server, kinds) and not _rests(server):
+    asks = listings.is_stale(server, kinds) and not _rests(server)
+    measures.LISTINGS.labels("asked" if asks else "kept").inc()
+    if asks:
         _ask_all([server], user, kinds, LISTING_SECONDS)
     return server.trouble
 

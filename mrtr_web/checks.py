@@ -12,6 +12,8 @@ from typing import Any
 from django.conf import settings
 from django.core import checks
 
+from mrtr_web import logs
+
 PLACEHOLDERS = ("django-insecure-", "changeme", "change-me", "your-secret")
 FEWEST_CHARACTERS = 10
 """Different ones, in a key that can pass for random."""
@@ -152,6 +154,7 @@ def refuse_unsound() -> None:
     found = checks.run_checks(tags=[checks.Tags.security], include_deployment_checks=True)
     ours = [each for each in found if each.is_serious() or str(each.id).startswith("mrtr_web.")]
     for each in ours:
-        print(f"mrtr_web: {each.id}: {each.msg} {each.hint or ''}".rstrip(), file=sys.stderr)
+        words = f"mrtr_web: {each.id}: {each.msg} {each.hint or ''}".rstrip()
+        logs.tell(words, settings.CONFIG.log_format, each.level)
     if any(each.is_serious() for each in ours):
         sys.exit(1)

@@ -1,5 +1,6 @@
 """Every setting that an operator may give, with its type, unit and default. One table in the README mirrors it."""
 
+import difflib
 import os
 import re
 import zoneinfo
@@ -25,12 +26,17 @@ MAX_LOGO = 200_000
 SECRETS = Path("/run/secrets")
 BARE = ("secret_key", "secret_key_fallbacks", "allowed_hosts", "database_url", "redis_url")
 """Fields whose variables have no prefix."""
+PREFIX = "MRTR_"
+OF_THE_DEMO = ("MRTR_DEMO_KEY", "MRTR_DEMO_PASSWORD")
+"""Which `make run` and the demo server read by themselves."""
+SHORTEST_TOKEN = 32
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")
 """What may be said of TLS in DATABASE_URL, as PostgreSQL's own programs take it."""
 DATABASES = "sqlite:///path or postgresql://user:password@host:port/name, special characters written as %40"
 MAIL_SERVERS = "smtp://user:password@host:587 (STARTTLS, save on loopback) or smtps://user:password@host:465"
 _ADDRESS = re.compile(r"[^@\s<>]+@[\w-]+(\.[\w-]+)*")
+_TOKEN = re.compile(r"[\w-]+", re.ASCII)
 _HOST = re.compile(r"\*|\[[0-9a-f:.]+\]|\.?[\w-]+(\.[\w-]+)*\.?", re.IGNORECASE)
 
 
@@ -41,7 +47,7 @@ class BadSetting(Exception):
 class Config(SingleSignOn):
     """Read from the environment: prefix MRTR_, save for the customary names without one; secrets also from files."""
 
-    model_config = SettingsConfigDict(env_prefix="MRTR_", extra="ignore", populate_by_name=True)
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", populate_by_name=True)
 
     secret_key: SecretStr = Field(validation_alias=AliasChoices("SECRET_KEY"))
     credential_keys: Names = Field((), repr=False)
@@ -58,6 +64,7 @@ class Config(SingleSignOn):
     time_zone: str = "UTC"
     log_level: str = "INFO"
     log_format: Literal["text", "json"] = "text"
+    metrics_token: SecretStr = SecretStr("")
 
     heartbeat: Seconds = 5
     lease: Seconds = 20
@@ -124,6 +131,14 @@ class Config(SingleSignOn):
         if value.upper() not in LEVELS:
             raise ValueError(f"must be one of {', '.join(LEVELS)}")
         return value.upper()
+
+    @field_validator("metrics_token")
+    @classmethod
+    def hard_to_guess(cls, value: SecretStr) -> SecretStr:
+        token = value.get_secret_value()
+        if token and not (len(token) >= SHORTEST_TOKEN and _TOKEN.fullmatch(token)):
+            raise ValueError(f"must have {SHORTEST_TOKEN} random letters, digits, - or _, or more")
+        return value
 
     @field_validator("time_zone")
     @classmethod
@@ -197,20 +212,34 @@ def load() -> Config:
     """The settings of this process. Raises BadSetting with one line per wrong variable."""
     given, faults = secretfiles.read(os.environ)
     try:
-        found = Config(**{name.removeprefix("MRTR_").lower(): value for name, value in given.items()})  # type: ignore[arg-type]
+        found = Config(**{name.removeprefix(PREFIX).lower(): value for name, value in given.items()})  # type: ignore[arg-type]
     except ValidationError as error:
         for entry in error.errors(include_input=False):
             name = variable(str(entry["loc"][0]).lower())
             said = f"{name}_FILE" if name in given else name
             faults.setdefault(name, f"{said}: {entry['msg'].removeprefix('Value error, ')}")
+    faults |= _unknown()
     if faults:
         raise BadSetting("; ".join(faults.values()))
     return found
 
 
+def _unknown() -> dict[str, str]:
+    """Variables with our prefix that nothing reads, and what is said of them: else a slip of the pen goes unnoticed."""
+    known = {*map(variable, Config.model_fields), *OF_THE_DEMO, *(f"{name}_FILE" for name in secretfiles.VARIABLES)}
+    names = (name.upper() for name in os.environ if name.upper().startswith(PREFIX))
+    return {name: f"{name}: there is no such setting{_near(name, known)}" for name in names if name not in known}
+
+
+def _near(name: str, known: set[str]) -> str:
+    bare = name.removeprefix(PREFIX)
+    found = [bare] if bare in known else difflib.get_close_matches(name, sorted(known), 1, 0.75)
+    return f"; is it {found[0]}?" if found else ""
+
+
 def variable(field: str) -> str:
     """What a field of Config is called in the environment."""
-    return field.upper() if field in BARE else f"MRTR_{field.upper()}"
+    return field.upper() if field in BARE else f"{PREFIX}{field.upper()}"
 
 
 def database(url: str, base: Path) -> dict[str, object]:

@@ -18,6 +18,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from mrtr_web import measures
+
 SPREAD = 10
 AT_ONCE = 2
 PATIENCE = 10
@@ -71,6 +73,7 @@ class Handler(AxesDatabaseHandler):  # type: ignore[misc]  # it has no types
         vars(seen).update({key: value for key, value in vars(request).items() if key.startswith("axes_")})
         vars(seen).update(axes_user_agent="", axes_http_accept="", axes_path_info="")
         super().user_login_failed(sender, credentials, seen, **kwargs)
+        measures.FAILED_SIGN_INS.inc()
         request.axes_locked_out, request.axes_credentials = seen.axes_locked_out, credentials  # type: ignore[attr-defined]
 
     def get_failures(self, request: Any, credentials: dict[str, Any] | None = None) -> int:

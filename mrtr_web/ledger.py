@@ -18,7 +18,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce, Now
 
 from mrtr_web import flow as machine
-from mrtr_web import live
+from mrtr_web import live, measures
 from mrtr_web.flow import Act, Event, State
 from mrtr_web.models import AuditEntry, Finding, Flow, KeptMessages, Leg, Round, SealedRecord, Server, Session
 
@@ -77,6 +77,10 @@ def move(
         _audit(row, event, by, **spent, **(audit or {}))
         mark = live.mark(state, row["round"], row["reminded_at"], row["server__enabled"])
         transaction.on_commit(functools.partial(live.hub.publish, flow_id, live.moved(row["server"], mark)))
+        if row["state"] == State.RUNNING:  # what it leaves ends a leg, and does so once
+            transaction.on_commit(measures.LEGS.labels(row["server__slug"], event).inc)
+        if event is Event.ASKED:
+            transaction.on_commit(measures.ROUNDS.labels(row["server__slug"]).inc)
         return True
 
 
@@ -297,7 +301,9 @@ def expire_leases(**only: Any) -> int:
     """Flows whose lease ran out: unknown, or unsent where nothing had been sent. Returns how many were moved."""
     late = Flow.objects.filter(state=State.RUNNING, lease_until__lt=Now(), **only)
     legs = [(pk, leg) for pk, leg in late.values_list("pk", "leg") if leg is not None]
-    return sum(abandon(pk, leg, where=Q(lease_until__lt=Now())) for pk, leg in legs)
+    moved = sum(abandon(pk, leg, where=Q(lease_until__lt=Now())) for pk, leg in legs)
+    transaction.on_commit(functools.partial(measures.LEASES.inc, moved))
+    return moved
 
 
 def abandon_all(legs: Iterable[tuple[uuid.UUID, uuid.UUID]]) -> None:

@@ -10,7 +10,10 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+import redis
 from channels.layers import get_channel_layer
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 Message = dict[str, Any]
 Heard = Callable[[uuid.UUID, Any], None]
@@ -103,6 +106,13 @@ class Line:
         elif error is None and self._cut:
             log.warning("hints between processes are back")
         self._cut = error is not None
+
+
+def ping(url: str, patience: float) -> None:
+    """Ask the Redis there for a sign of life, once, `patience` seconds for each step. Raises RedisError or OSError."""
+    once = Retry(NoBackoff(), 0)
+    with redis.Redis.from_url(url, socket_connect_timeout=patience, socket_timeout=patience, retry=once) as client:
+        client.ping()
 
 
 def connect(heard: Heard) -> Line | None:

@@ -73,6 +73,12 @@ def guard_server_logs(form: str = "text") -> None:
         logger.addFilter(WithoutText())
 
 
+def tell(words: str, form: str, level: int = logging.ERROR) -> None:
+    """One line of a start, on stderr, where logging may not be set up yet. `form`: as above."""
+    fields = {"name": "mrtr_web", "msg": words, "levelno": level, "levelname": logging.getLevelName(level)}
+    print(AsJson().format(logging.makeLogRecord(fields)) if form == "json" else words, file=sys.stderr)
+
+
 def guard_hooks() -> None:
     """The same for what Python itself writes of threads and finalizers, unless somebody else looks after that."""
     if threading.excepthook is threading.__excepthook__:

@@ -1,5 +1,6 @@
 """Headers of every page, methods that no page has, and the piece that keeps Django's middleware one sync chain."""
 
+import time
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -7,7 +8,7 @@ from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.urls import reverse
 
-from mrtr_web import plain
+from mrtr_web import measures, plain
 from mrtr_web.policies import ADMIN_POLICY, EVERYWHERE
 
 METHODS = ("GET", "HEAD", "POST")
@@ -24,7 +25,7 @@ class PagePolicy:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        known = request.method in METHODS
+        start, known = time.monotonic(), request.method in METHODS
         response = self.get_response(request) if known else HttpResponseNotAllowed(METHODS)
         if response.status_code == 405 and not response.content:
             response.content = plain.page(request, "405.html").encode()
@@ -34,7 +35,16 @@ class PagePolicy:
         for name, value in EVERYWHERE.items():
             response.headers.setdefault(name, value)
         response.headers["Cache-Control"] = EVERYWHERE["Cache-Control"]
+        measures.answered(_route(request), response.status_code, time.monotonic() - start)
         return response
+
+
+def _route(request: HttpRequest) -> str:
+    """The name of what was asked for, never its path; all of the admin is one."""
+    match = request.resolver_match
+    if match is None:
+        return "none"
+    return match.namespaces[0] if match.namespaces else match.url_name or "other"
 
 
 class PagesCompressed(GZipMiddleware):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from mrtr_web import about, admission, catalog, ledger, live, relay, telling
+from mrtr_web import about, admission, catalog, ledger, live, measures, relay, telling
 from mrtr_web.keeping import Keeper
 from mrtr_web.models import Server
 from mrtr_web.threads import threaded
@@ -149,7 +149,7 @@ class Runner:
     async def _outcome(self, job: Job, pulse: asyncio.Task[None]) -> Outcome | None:
         """What the exchange brings once its turn has come; None where the leg is no longer wanted."""
         with self._turns.place(job.server.pk, job.person, settings.CONFIG.legs_per_server) as turn:
-            with self._idly():
+            with self._idly(), measures.QUEUED.labels(job.server.slug).track_inprogress():
                 await asyncio.wait({turn, pulse}, return_when=asyncio.FIRST_COMPLETED)
             if pulse.done():
                 return None
@@ -179,7 +179,8 @@ class Runner:
         teller = telling.Teller(job.flow, job.leg, job.seal_words)
         send = functools.partial(relay.send, call=job.call, limits=job.limits, on_progress=teller)
         try:
-            return await admission.attempted(job.server, job.person, endpoint, send, functools.partial(_look, job))
+            with measures.under_way(job.server.slug):
+                return await admission.attempted(job.server, job.person, endpoint, send, functools.partial(_look, job))
         except relay.RelayError as error:
             return error
         finally:

@@ -5,7 +5,7 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
-from mrtr_web import config
+from mrtr_web import config, logs
 from mrtr_web.policies import EVERYWHERE
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -26,7 +26,8 @@ try:
     CONFIG = config.load()
     DATABASES = {"default": config.database(CONFIG.database_url.get_secret_value(), BASE_DIR)}
 except config.BadSetting as error:
-    sys.exit(f"mrtr_web cannot start: {error}")
+    logs.tell(f"mrtr_web cannot start: {error}", os.environ.get("MRTR_LOG_FORMAT", "text"))
+    sys.exit(1)
 
 SECRET_KEY = CONFIG.secret_key.get_secret_value()
 SECRET_KEY_FALLBACKS = list(CONFIG.secret_key_fallbacks)
@@ -183,6 +184,7 @@ LOGGING = {
         "django.security.csrf": {"filters": ["without_query"]},  # it quotes where a post says that it comes from
         "django.server": {"handlers": [], "level": "ERROR"},
         **dict.fromkeys(("asyncio", "channels", "channels_redis", "psycopg", "redis"), {"level": "INFO"}),
+        "psycopg.pool": {"level": "WARNING"},  # else each command tells of its connections
         "axes": {"level": "WARNING"},
     },
     "root": {"handlers": ["stderr"], "level": CONFIG.log_level},

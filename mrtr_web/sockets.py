@@ -16,7 +16,7 @@ from typing import Any
 
 from django.conf import settings
 
-from mrtr_web import ledger, review, sessions, wizard
+from mrtr_web import ledger, measures, review, sessions, wizard
 from mrtr_web.live import Message, hub, mark_of
 from mrtr_web.models import Flow
 from mrtr_web.sessions import Visitor
@@ -149,13 +149,14 @@ class Sockets:
         """Look after a socket until the block ends. Raises Full."""
         user = socket.visitor.user
         if self._people[user] >= MOST:
+            measures.REFUSED.labels("sockets").inc()
             raise Full
         self._people[user] += 1
         self._open.add(socket)
         if self._watch is None:
             self._watch = asyncio.create_task(self._look_after_all())
         try:
-            with socket.listening():
+            with socket.listening(), measures.SOCKETS.track_inprogress():
                 yield
         finally:
             self._open.remove(socket)

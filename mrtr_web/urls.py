@@ -94,8 +94,8 @@ urlpatterns = [
     path("i18n/setlang/", require_POST(set_language), name="set_language"),
     path("favicon.ico", RedirectView.as_view(url=static("img/icon.svg"))),
     path("site/logo", site.logo, name="logo"),
-    path("healthz", health.healthz),
-    path("readyz", health.readyz),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
 ]
 if settings.CONFIG.oidc_issuer:
     from mrtr_web.views import sso

@@ -57,6 +57,8 @@ def test_defaults_are_those_of_the_readme(monkeypatch: pytest.MonkeyPatch) -> No
         ("MRTR_OIDC_ISSUER", "https://login.example?canary"),
         ("MRTR_OIDC_ISSUER", f"https://login.example/{'x' * 200}"),
         ("MRTR_OIDC_GROUPS_CLAIM", " "),
+        ("MRTR_METRICS_TOKEN", "canary"),
+        ("MRTR_METRICS_TOKEN", f"canary {'x' * 32}"),
         ("MRTR_LOG_LEVEL", "LOUD"),
         ("MRTR_LOG_LEVEL", ""),
         ("MRTR_LOG_FORMAT", "xml"),
@@ -95,6 +97,24 @@ def test_what_is_right_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     found = config.load()
     assert (found.log_level, found.credential_dir, found.site_name) == ("DEBUG", tmp_path, "Réseau")
     assert found.allowed_hosts == ("a.example", ".b.example", "[::1]", "127.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("MRTR_DATABASE_URL", "; is it DATABASE_URL?"),
+        ("mrtr_secret_key_file", "; is it SECRET_KEY_FILE?"),
+        ("MRTR_HEARTBEATS", "; is it MRTR_HEARTBEAT?"),
+        ("MRTR_HEARTBEAT_FILE", "; is it MRTR_HEARTBEAT?"),
+        ("MRTR_METRIC_TOKEN", "; is it MRTR_METRICS_TOKEN?"),
+        ("MRTR_ZZZ", ""),
+    ],
+)
+def test_a_name_that_nothing_reads_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, nearest: str) -> None:
+    monkeypatch.setenv(name, "c4n4ry")
+    with pytest.raises(config.BadSetting) as caught:
+        config.load()
+    assert str(caught.value) == f"{name.upper()}: there is no such setting{nearest}"
 
 
 def test_a_missing_secret_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,6 +273,7 @@ SECRETS = {
     "REDIS_URL": "redis://:c4n4ry@redis:6379",
     "MRTR_CREDENTIAL_KEYS": "c4n4ry-abcdefghijklmnopqrstuvwxyz-0123456789-ABC",
     "MRTR_EMAIL_URL": "smtps://me:c4n4ry@mail.example",
+    "MRTR_METRICS_TOKEN": "c4n4ry-0123456789-abcdefghijklmnop",
     "MRTR_OIDC_CLIENT_SECRET": "c4n4ry",
 }
 

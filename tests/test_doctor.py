@@ -24,7 +24,7 @@ from pydantic import SecretStr
 from pytest_django import Settings
 
 from mrtr_web import config, credentials
-from mrtr_web.doctor import door, hints, machine, upstream
+from mrtr_web.doctor import door, hints, machine, post, upstream
 from mrtr_web.doctor.finding import Finding
 from mrtr_web.models import Server
 from mrtr_web.policies import EVERYWHERE
@@ -97,7 +97,7 @@ def _pass_on(browser: ssl.SSLSocket, port: int, upgrades: bool) -> None:
 
 
 def test_a_sound_site_passes_through_its_proxy(
-    transactional_db: None, tmp_path: Path, certificate: Path, monkeypatch: pytest.MonkeyPatch
+    transactional_db: None, collected: None, tmp_path: Path, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     (tmp_path / "key").write_text(f"{KEY}\n")
@@ -124,24 +124,28 @@ def test_a_sound_site_passes_through_its_proxy(
     assert said.returncode == 0, said.stdout + said.stderr
     disk = ["ok       disk"] if connection.vendor == "sqlite" else []
     places = ("settings", "database", "migrations", "clock", "credentials")
-    outside = ("redis", "channel layer", "proxy", "cookies", "HSTS", "WebSocket", "clock")
+    outside = ("static files", "redis", "channel layer", "proxy", "cookies", "HSTS")
     assert lines == [
         *(f"ok       {place}" for place in places),
         "warning  servers",
         *disk,
         *(f"ok       {place}" for place in outside),
-        f"{12 + len(disk)} ok, 1 warnings, 0 failed",
+        "warning  certificate",
+        "ok       WebSocket",
+        "ok       clock",
+        f"{13 + len(disk)} ok, 2 warnings, 0 failed",
     ]
+    assert "warning  certificate: the certificate counts for 1 more days. Look at what renews it\n" in said.stdout
     assert KEY not in said.stdout + said.stderr
 
 
-def test_without_a_database_the_rest_is_looked_at_and_no_secret_is_told() -> None:
+def test_without_a_database_the_rest_is_looked_at_and_no_secret_is_told(collected: None) -> None:
     port = free_port()
     said = doctor(
         DATABASE_URL=f"postgresql://me:c4n4ry@127.0.0.1:{port}/mrtr", REDIS_URL=f"redis://:c4n4ry@127.0.0.1:{port}"
     )
     assert said.returncode == 1
-    assert said.stdout.splitlines()[-3:] == [
+    assert [line for line in said.stdout.splitlines() if "static files" not in line][-3:] == [
         "FAIL     database: 127.0.0.1, mrtr: nothing listens there. "
         "Start it, or put host and port of DATABASE_URL right.",
         "warning  credentials, servers: not looked at without database",
@@ -208,6 +212,63 @@ def test_a_full_disk_and_a_lost_logo_are_told(settings: Settings, tmp_path: Path
             usage = type("Usage", (), {"free": free})
             monkeypatch.setattr(shutil, "disk_usage", lambda path, usage=usage: usage)
             assert levels(machine.disk()) == [level]
+
+
+def test_static_files_that_are_missing_or_old_are_counted(collected: None, settings: Settings, tmp_path: Path) -> None:
+    shutil.copytree(settings.STATIC_ROOT, tmp_path / "static")
+    settings.STATIC_ROOT = str(tmp_path / "static")
+    assert machine.statics().level == "ok"
+    script, style = sorted((tmp_path / "static" / "css").glob("*.css"))[:2]
+    script.unlink()
+    style.write_text("of an older version")
+    found = machine.statics()
+    assert (found.level, found.words.partition(" of ")[0]) == ("FAIL", "2")
+    assert found.words.endswith(f" are missing or old at {tmp_path}/static. Run manage.py collectstatic --noinput")
+
+
+@contextlib.contextmanager
+def mail_server(*answers: bytes) -> Iterator[str]:
+    """Says these to whoever comes, one after each line that it is told; the address for MRTR_EMAIL_URL."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=_deliver, args=(listener, answers), daemon=True)
+        thread.start()
+        yield f"smtp://me:c4n4ry@127.0.0.1:{listener.getsockname()[1]}"
+        thread.join(5)
+
+
+def _deliver(listener: socket.socket, answers: tuple[bytes, ...]) -> None:
+    plain, _ = listener.accept()
+    with plain, plain.makefile("rb") as lines:
+        for answer in answers:
+            plain.sendall(answer + b"\r\n")
+            lines.readline()
+
+
+def mailing(settings: Settings, url: str) -> list[Finding]:
+    """What is found of the mail server there."""
+    give(settings, email_url=SecretStr(url))
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    names = ("HOST", "PORT", "HOST_USER", "HOST_PASSWORD", "USE_SSL", "USE_TLS")
+    for name, value in zip(names, config.mail_server(url), strict=True):
+        setattr(settings, f"EMAIL_{name}", value)
+    found = list(post.office())
+    assert "c4n4ry" not in "".join(map(str, found))
+    return found
+
+
+def test_the_mail_server_is_asked_to_let_us_in(settings: Settings) -> None:
+    assert mailing(settings, "") == []
+    hello = (b"220 ready", b"250-here\r\n250 AUTH PLAIN")
+    with mail_server(*hello, b"235 welcome", b"221 bye") as url:
+        assert levels(mailing(settings, url)) == ["ok"]
+    with mail_server(*hello, b"535 no", b"221 bye") as url:
+        (found,) = mailing(settings, url)
+        assert (found.level, "refuses the user or the password" in found.words) == ("FAIL", True)
+    with mail_server(b"220 ready", b"250 here", b"221 bye") as url:
+        (found,) = mailing(settings, url)
+        assert (found.level, "has no STARTTLS" in found.words) == ("FAIL", True)
+    (found,) = mailing(settings, f"smtp://me:c4n4ry@127.0.0.1:{free_port()}")
+    assert (found.level, "(ConnectionRefusedError)" in found.words) == ("FAIL", True)
 
 
 def test_without_redis_it_is_said_what_that_means(settings: Settings) -> None:

@@ -55,7 +55,7 @@ OF_NOBODY = {
 }
 """The same for everybody who is signed in, about themselves alone."""
 OF_FORGETTERS = {"reset", "reset_sent", "reset_done", "reset_confirm"}
-OF_THE_WORLD = {"client_metadata", "logo", "set_language", "styleguide"} | OF_FORGETTERS
+OF_THE_WORLD = {"client_metadata", "healthz", "logo", "readyz", "set_language", "styleguide"} | OF_FORGETTERS
 """For whoever asks."""
 
 

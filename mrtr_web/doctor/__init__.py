@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from mrtr_web.doctor import door, hints, machine, provider, upstream
+from mrtr_web.doctor import door, hints, machine, post, provider, upstream
 from mrtr_web.doctor.finding import Finding, doubt, fault
 
 Check = Callable[[], Finding | Iterable[Finding]]
@@ -14,7 +14,9 @@ def examine(url: str = "") -> Iterator[Finding]:
     yield from _database()
     yield from _run("disk", machine.disk)
     yield from _run("logo", machine.logo)
+    yield from _run("static files", machine.statics)
     yield from _run("redis", hints.line)
+    yield from _run("mail", post.office)
     if url:
         yield from _run("proxy", lambda: door.look(url))
 

@@ -2,10 +2,13 @@
 
 import base64
 import os
+import socket
 import ssl
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
 
 import httpx2
 from django.conf import settings
@@ -15,6 +18,7 @@ from mrtr_web.policies import EVERYWHERE
 
 PATIENCE = 10.0
 """Seconds."""
+NOTABLE_DAYS = 14
 FORWARDED = "Let the proxy send X-Forwarded-Proto: https, and name its address in uvicorn's --forwarded-allow-ips"
 HEALTH = {
     301: f"the app believes that it was asked by http. {FORWARDED}",
@@ -46,6 +50,7 @@ def _look(client: httpx2.Client, url: str) -> Iterator[Finding]:
     yield _cookies(login)
     if url.startswith("https:"):
         yield _strict(login)
+        yield _certificate(url)
     yield _upgrade(client, url)
     yield _date(login)
 
@@ -88,6 +93,22 @@ def _strict(login: httpx2.Response) -> Finding:
     if not any(age.isdecimal() and int(age) > 0 for age in ages):
         return fault("HSTS", f"Strict-Transport-Security is missing or off. {FORWARDED}")
     return well("HSTS", said)
+
+
+def _certificate(url: str) -> Finding:
+    """How long it still counts: who renews it may have stopped doing so."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    with (
+        socket.create_connection((host, parts.port or 443), PATIENCE) as plain,
+        ssl.create_default_context().wrap_socket(plain, server_hostname=host) as there,
+    ):
+        found = there.getpeercert() or {}
+    days = (ssl.cert_time_to_seconds(str(found["notAfter"])) - time.time()) / 86400
+    words = f"the certificate counts for {days:.0f} more days"
+    if days >= NOTABLE_DAYS:
+        return well("certificate", words)
+    return doubt("certificate", f"{words}. Look at what renews it")
 
 
 def _upgrade(client: httpx2.Client, url: str) -> Finding:

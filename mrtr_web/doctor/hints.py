@@ -13,6 +13,7 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 
 from mrtr_web.doctor.finding import Finding, doubt, fault, well
+from mrtr_web.line import ping
 
 PATIENCE = 3.0
 """Seconds."""
@@ -33,8 +34,7 @@ def line() -> Iterator[Finding]:
 def _redis(url: str) -> Finding:
     place = urlsplit(url).hostname
     try:
-        with redis.Redis.from_url(url, socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE) as client:
-            client.ping()
+        ping(url, PATIENCE)
     except (redis.AuthenticationError, redis.exceptions.NoPermissionError):
         return fault("redis", f"{place} refuses the user or the password. Put those of REDIS_URL right")
     except (redis.RedisError, OSError) as error:

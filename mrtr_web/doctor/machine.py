@@ -1,5 +1,6 @@
 """What the app stands on: its settings, its database with the tables and the clock, the disk, the logo."""
 
+import filecmp
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import psycopg
 from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
 from django.core import checks
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
@@ -104,6 +106,24 @@ def disk() -> Iterator[Finding]:
         yield (doubt if free >= TOO_LITTLE else fault)("disk", f"{words}. Make room: a full disk stops all work")
     else:
         yield well("disk", words)
+
+
+def statics() -> Finding:
+    """Whether what the site serves is what this version has: a page with older scripts fails quietly."""
+    root = Path(settings.STATIC_ROOT)
+    known = [(path, storage.path(path)) for finder in get_finders() for path, storage in finder.list([])]
+    other = [path for path, source in known if not _is_copied(root / path, Path(source))]
+    if other:
+        words = f"{len(other)} of {len(known)} are missing or old at {root}. Run manage.py collectstatic --noinput"
+        return fault("static files", words)
+    return well("static files", f"{len(known)} are at {root}")
+
+
+def _is_copied(copy: Path, source: Path) -> bool:
+    try:
+        return filecmp.cmp(copy, source, shallow=False)
+    except OSError:
+        return False
 
 
 def logo() -> Iterator[Finding]:

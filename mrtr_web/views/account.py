@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from mrtr_web import guard
+from mrtr_web import guard, measures
 from mrtr_web.sessions import extend
 from mrtr_web.views.web import SignedIn, address_of, lost_post, signed_in
 
@@ -53,6 +53,7 @@ class Login(LoginView):
         return self.render_to_response(self.get_context_data(form=form, lock_minutes=minutes if last else None))
 
     def _later(self, form: AuthenticationForm, seconds: int, busy: bool = False) -> HttpResponse:
+        measures.REFUSED.labels("sign_in").inc()
         minutes = -(-seconds // 60)
         response = self.render_to_response(self.get_context_data(form=form, minutes=minutes, busy=busy))
         response.status_code = 429
