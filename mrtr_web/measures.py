@@ -27,7 +27,9 @@ OUT = Gauge("mrtr_legs_out", "Legs that are with a server.", ["server"], registr
 LEASES = Counter("mrtr_leases_expired", "Legs whose process gave no sign of life any more.", registry=REGISTRY)
 LISTINGS = Counter("mrtr_listings", "Looks at what a server offers, kept or asked for.", ["source"], registry=REGISTRY)
 REFUSED = Counter("mrtr_refused", "What was refused because of a limit.", ["limit"], registry=REGISTRY)
-FAILED_SIGN_INS = Counter("mrtr_sign_ins_failed", "Wrong passwords and names.", registry=REGISTRY)
+FAILED_SIGN_INS = Counter(
+    "mrtr_sign_ins_failed", "Sign-ins by password that failed, also for having failed too often.", registry=REGISTRY
+)
 SOCKETS = Gauge("mrtr_sockets", "WebSockets that are open.", registry=REGISTRY)
 REQUESTS = Counter("mrtr_requests", "Requests to pages.", ["route", "status"], registry=REGISTRY)
 REQUEST_SECONDS = Histogram(

@@ -68,7 +68,12 @@ def _read(shared: CollectorRegistry) -> None:
     """Two queries; sizes are read without what they are the sizes of."""
     found = dict(Flow.objects.filter(state__in=OPEN).values_list("state").annotate(Count("pk")))
     size = SealedRecord.objects.aggregate(size=Sum(Length("sealed")))["size"] or 0
-    by_state = Gauge("mrtr_flows_open", "Requests of people that are not over.", ["state"], registry=shared)
+    by_state = Gauge(
+        "mrtr_flows_open",
+        "Requests of people that are not over; the same from every process.",
+        ["state"],
+        registry=shared,
+    )
     for state in sorted(OPEN):
         by_state.labels(state).set(found.get(state, 0))
-    Gauge("mrtr_sealed_bytes", "Sealed records of requests.", registry=shared).set(size)
+    Gauge("mrtr_sealed_bytes", "Sealed records of requests; the same from every process.", registry=shared).set(size)

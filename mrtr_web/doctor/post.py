@@ -21,7 +21,6 @@ def _open() -> Finding:
     connection = get_connection()
     try:
         connection.open()
-        connection.close()
     except smtplib.SMTPAuthenticationError:
         return fault("mail", f"{place} refuses the user or the password. Put those of MRTR_EMAIL_URL right")
     except smtplib.SMTPNotSupportedError:
@@ -31,4 +30,6 @@ def _open() -> Finding:
     except (smtplib.SMTPException, OSError) as error:
         words = f"{place} is not reached ({type(error).__name__}). Start it, or put MRTR_EMAIL_URL right"
         return fault("mail", words)
+    finally:
+        connection.close()
     return well("mail", f"{place} lets us in")
