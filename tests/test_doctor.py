@@ -405,7 +405,7 @@ def test_a_certificate_that_nobody_knows_and_plain_http_are_told(settings: Setti
     assert levels(door.look("http://mrtr.example")) == ["FAIL"]
 
 
-def test_the_command_ends_with_what_failed(transactional_db: None, server: Server) -> None:
+def test_the_command_ends_with_what_failed(transactional_db: None, collected: None, server: Server) -> None:
     out = StringIO()
     with pytest.raises(CommandError, match=", 1 failed$"):
         call_command("doctor", stdout=out)

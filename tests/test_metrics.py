@@ -3,6 +3,7 @@
 import json
 import re
 import threading
+import uuid
 from pathlib import Path
 
 import httpx2
@@ -140,7 +141,7 @@ def test_the_database_is_asked_twice(
         scrape._read(CollectorRegistry())
 
 
-def begun(alice: User, server: Server, lease: float) -> tuple[Flow, ledger.uuid.UUID]:
+def begun(alice: User, server: Server, lease: float) -> tuple[Flow, uuid.UUID]:
     cookies_of(alice)
     row = Flow(user=alice, server=server, method="tools/call", name="t")
     session = Session.objects.order_by("pk").values_list("pk", flat=True)[0]
