@@ -148,6 +148,13 @@ def test_a_no_at_the_provider_is_told_and_begun_again(person: Person) -> None:
     assert refused(person.get(f"{CALLBACK}?error=server_error&state={state}"), "did not let you in")
 
 
+def test_a_sign_in_page_that_went_stale_is_sent_again(person: Person) -> None:
+    page = person.post("/accounts/login/sso/", {"next": ["/flows/"]})
+    assert page.status == 403 and "went stale" in page.text
+    address = person.press("Send again").link("Go on to Company")
+    assert person.get(answer(address, "0016")).path == "/flows/"
+
+
 def utc(found: datetime | str) -> datetime:
     """A time of the database: SQLite has texts, in UTC."""
     return found if isinstance(found, datetime) else datetime.fromisoformat(found).replace(tzinfo=UTC)
