@@ -131,6 +131,14 @@ class TestForgotten:
         assert [box.next()["To"] for _ in range(4)] == ["alice@example.org"] * 3 + ["bob@example.org"]
         assert box.mails.empty()
 
+    def test_who_has_no_password_here_is_sent_no_link(self, stranger: Person, box: Mailbox, alice: User) -> None:
+        """As people have none who come from a sign-in provider, whatever address they have there."""
+        User.objects.filter(pk=alice.pk).update(password="!")
+        User.objects.create_user("bob", email="alice@example.org", password="bob's password")
+        self.ask(stranger)
+        assert "your account bob at" in box.next().get_content()
+        assert box.mails.empty()
+
     def test_a_mail_server_that_is_away_is_logged_without_the_address(
         self, stranger: Person, settings: Settings, box: Mailbox, caplog: pytest.LogCaptureFixture
     ) -> None:
