@@ -55,11 +55,13 @@ def test_what_is_nested_in_structured_content_is_shown_by_names_and_in_order(per
         legs = '<ol class="said"><dl><dt>From</dt><dd>Lyon</dd></dl><ul class="said">bytrain</ul>7</ol>'
         assert f"Legs</th><td>{legs}</td>" in shown
         assert "Nothing</th><td>None</td>" in shown
-        assert 'Deep</th><td>{  &quot;a&quot;: {    &quot;b&quot;: {      &quot;c&quot;: {        &quot;d&quot;' in shown
+        assert (
+            "Deep</th><td>{  &quot;a&quot;: {    &quot;b&quot;: {      &quot;c&quot;: {        &quot;d&quot;" in shown
+        )
 
 
 def test_nested_content_of_more_than_a_page_is_data(person: Person, server: Server) -> None:
-    """T-23"""
+    """R03"""
     with desk(server, giving(content=[], structuredContent={"rows": [{"n": number} for number in range(400)]})):
         shown = finish(person).response.text
         assert ('<td><code class="server-words"' in shown, "<dl><dt>" in shown) == (True, False)
