@@ -17,7 +17,7 @@ from mrtr_web import results
 DATA_LIMIT = 50_000
 """Characters of one entry that a page shows."""
 MOST_NESTED = 3
-"""Levels of objects and lists within one entry that are shown by labels; what is deeper, or longer than a page, is data."""
+"""Levels of objects and lists in one entry that are shown as such; what is deeper, or too much for a page, is data."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,99}")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 Object = Mapping[str, Any]
