@@ -37,7 +37,7 @@ check: $(VENV)/.test
 	$(BIN)/lint-imports
 	$(BIN)/bandit -q -c pyproject.toml -r mrtr_web manage.py .ci
 	sh .ci/django_checks.sh
-	$(BIN)/python .ci/audit.py requirements/run.txt requirements/test.txt
+	$(BIN)/python .ci/audit.py requirements/run.txt requirements/sso.txt requirements/test.txt
 
 format: $(VENV)/.test
 	$(BIN)/ruff format .
@@ -60,6 +60,7 @@ messages: $(VENV)/.test
 # The lock files carry hashes and no addresses. Needs uv.
 lock:
 	uv pip compile --universal --generate-hashes --no-header pyproject.toml -o requirements/run.txt
+	uv pip compile --universal --generate-hashes --no-header pyproject.toml --extra sso -c requirements/run.txt -o requirements/sso.txt
 	uv pip compile --universal --generate-hashes --no-header pyproject.toml --extra test -c requirements/run.txt -o requirements/test.txt
 
 $(VENV)/.run: requirements/run.txt

@@ -8,4 +8,4 @@ class MrtrWebConfig(AppConfig):
     verbose_name = "mrtr_web"
 
     def ready(self) -> None:
-        from mrtr_web import checks, sessions  # noqa: F401  registers checks and the sign-in signals
+        from mrtr_web import checks, linked, sessions  # noqa: F401  registers checks and signals

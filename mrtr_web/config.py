@@ -6,15 +6,14 @@ import zoneinfo
 from email.utils import parseaddr
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
 from mrtr_web import secretfiles
+from mrtr_web.ssoconfig import LOOPBACK, Names, SingleSignOn, in_parts, one_line, split_names
 
-Names = Annotated[tuple[str, ...], NoDecode]
-"""A comma separated list."""
 YEAR = 365 * 24 * 3600
 Seconds = Annotated[float, Field(gt=0, le=YEAR)]
 Count = Annotated[int, Field(gt=0, le=1_000_000)]
@@ -31,7 +30,6 @@ TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")
 """What may be said of TLS in DATABASE_URL, as PostgreSQL's own programs take it."""
 DATABASES = "sqlite:///path or postgresql://user:password@host:port/name, special characters written as %40"
 MAIL_SERVERS = "smtp://user:password@host:587 (STARTTLS, save on loopback) or smtps://user:password@host:465"
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _ADDRESS = re.compile(r"[^@\s<>]+@[\w-]+(\.[\w-]+)*")
 _HOST = re.compile(r"\*|\[[0-9a-f:.]+\]|\.?[\w-]+(\.[\w-]+)*\.?", re.IGNORECASE)
 
@@ -40,7 +38,7 @@ class BadSetting(Exception):
     """A setting has a value that cannot be used; the message names the variable, never a secret's value."""
 
 
-class Config(BaseSettings):
+class Config(SingleSignOn):
     """Read from the environment: prefix MRTR_, save for the customary names without one; secrets also from files."""
 
     model_config = SettingsConfigDict(env_prefix="MRTR_", extra="ignore", populate_by_name=True)
@@ -55,7 +53,6 @@ class Config(BaseSettings):
     email_url: SecretStr = SecretStr("")
     email_from: str = Field("", validate_default=True)
     client_metadata_url: str = ""
-    loopback_http: bool = False
     site_name: str = Field("mrtr_web", min_length=1, max_length=60)
     site_logo: Path | None = None
     time_zone: str = "UTC"
@@ -85,8 +82,8 @@ class Config(BaseSettings):
 
     @field_validator("secret_key_fallbacks", "allowed_hosts", "credential_keys", mode="before")
     @classmethod
-    def split_names(cls, value: object) -> object:
-        return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
+    def split(cls, value: object) -> object:
+        return split_names(value)
 
     @field_validator("secret_key")
     @classmethod
@@ -118,10 +115,8 @@ class Config(BaseSettings):
 
     @field_validator("site_name")
     @classmethod
-    def one_line(cls, value: str) -> str:
-        if not (value.isprintable() and value.strip()):
-            raise ValueError("must be one line of text")
-        return value.strip()
+    def readable_name(cls, value: str) -> str:
+        return one_line(value)
 
     @field_validator("log_level")
     @classmethod
@@ -140,7 +135,7 @@ class Config(BaseSettings):
     @field_validator("client_metadata_url")
     @classmethod
     def address_of_document(cls, value: str) -> str:
-        parts = _parts(value)
+        parts = in_parts(value)
         odd = parts.query or parts.fragment or "@" in parts.netloc or not value.isascii()
         if value and (odd or parts.scheme != "https" or not parts.hostname or parts.path in ("", "/")):
             raise ValueError("must be https://host/path, without query, fragment or user")
@@ -156,7 +151,7 @@ class Config(BaseSettings):
     @field_validator("redis_url")
     @classmethod
     def address_of_redis(cls, value: SecretStr) -> SecretStr:
-        parts = _parts(value.get_secret_value())
+        parts = in_parts(value.get_secret_value())
         if value.get_secret_value() and not (parts.scheme in ("redis", "rediss") and parts.hostname):
             raise ValueError("must be redis://host:port or rediss://user:password@host:port")
         return value
@@ -164,7 +159,7 @@ class Config(BaseSettings):
     @field_validator("email_url")
     @classmethod
     def address_of_mail_server(cls, value: SecretStr) -> SecretStr:
-        parts = _parts(value.get_secret_value())
+        parts = in_parts(value.get_secret_value())
         plain = parts.scheme in ("smtp", "smtps") and parts.hostname and parts.path in ("", "/")
         if value.get_secret_value() and (not plain or parts.query or parts.fragment):
             raise ValueError(f"use {MAIL_SERVERS}")
@@ -188,15 +183,6 @@ class Config(BaseSettings):
         if value < 2 * info.data.get("heartbeat", 0):
             raise ValueError("must be at least twice the heartbeat")
         return value
-
-
-def _parts(url: str) -> SplitResult:
-    """An address in parts; empty ones where it is malformed. No error of the standard library, which may quote it."""
-    try:
-        parts = urlsplit(url)
-        return parts if parts.port != 0 else urlsplit("")
-    except ValueError:
-        return urlsplit("")
 
 
 def _size(path: Path) -> int:
@@ -231,7 +217,7 @@ def database(url: str, base: Path) -> dict[str, object]:
     """Django's database settings for DATABASE_URL; SQLite under var/ where it is empty. Raises BadSetting."""
     if not url:
         return _sqlite(str(base / "var" / "db.sqlite3"))
-    parts = _parts(url)
+    parts = in_parts(url)
     path = parts.path[1:]
     if parts.scheme == "sqlite" and url.startswith("sqlite:///") and path:
         return _sqlite(path)
@@ -291,7 +277,7 @@ class MailServer(NamedTuple):
 
 def mail_server(url: str) -> MailServer:
     """What MRTR_EMAIL_URL says; no host where it is empty."""
-    parts = _parts(url)
+    parts = in_parts(url)
     host, at_once = parts.hostname or "", parts.scheme == "smtps"
     port = parts.port or (465 if at_once else 587)
     starttls = not at_once and host not in LOOPBACK

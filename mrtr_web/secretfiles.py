@@ -15,6 +15,7 @@ VARIABLES = (
     "REDIS_URL",
     "MRTR_CREDENTIAL_KEYS",
     "MRTR_EMAIL_URL",
+    "MRTR_OIDC_CLIENT_SECRET",
 )
 MOST = 64 * 1024
 """Bytes of a file."""

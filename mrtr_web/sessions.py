@@ -292,6 +292,14 @@ def extend(request: GatedRequest) -> bool:
     return request.session.row is not None and _set_seen(request.session.row, timezone.now())
 
 
+def keep_briefly(request: HttpRequest, lasts: timedelta) -> None:
+    """The session of somebody who is not signed in ends soon; with a sign-in it gets the lifetime of all."""
+    gated = cast(GatedRequest, request)
+    if gated.visitor is None:
+        ends = timezone.now() + lasts
+        Session.objects.filter(session_key=gated.session.session_key, user=None).update(expire_date=ends)
+
+
 def _is_activity(request: HttpRequest) -> bool:
     if not (getattr(request, "taken", False) or _is_taken_by_admin(request)):
         return False

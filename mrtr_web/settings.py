@@ -61,6 +61,12 @@ MIDDLEWARE = [
     "mrtr_web.middleware.OneSyncChain",
 ]
 
+if CONFIG.oidc_issuer:  # else nothing of it is loaded
+    INSTALLED_APPS[:0] = ["allauth.account", "allauth.socialaccount"]  # not "allauth", which has its pages and mails
+    MIDDLEWARE.insert(-1, "allauth.account.middleware.AccountMiddleware")
+    SOCIALACCOUNT_ADAPTER = "mrtr_web.sso.adapter.Adapter"
+    SOCIALACCOUNT_STORE_TOKENS = False
+
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

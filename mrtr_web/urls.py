@@ -98,6 +98,14 @@ urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
 ]
+if settings.CONFIG.oidc_issuer:
+    from mrtr_web.views import sso
+
+    urlpatterns += [
+        path("accounts/login/sso/", sso.start, name="sso"),
+        path("accounts/login/sso/callback/", sso.callback, name="sso_callback"),
+        path("accounts/login/sso/refused/", sso.refused, name="sso_refused"),
+    ]
 if settings.CONFIG.loopback_http:  # where it is tried out
     urlpatterns.append(path("styleguide/", styleguide.show, name="styleguide"))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mrtr_web import config, secretfiles
+from mrtr_web import config, secretfiles, ssoconfig
 
 
 def test_defaults_are_those_of_the_readme(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,6 +50,13 @@ def test_defaults_are_those_of_the_readme(monkeypatch: pytest.MonkeyPatch) -> No
         ("MRTR_EMAIL_FROM", "a@b\nBcc: c@d"),
         ("MRTR_CLIENT_METADATA_URL", "https://site:canary/x"),
         ("MRTR_CLIENT_METADATA_URL", "https://[::1/x"),
+        ("MRTR_OIDC_ISSUER", "http://login.example"),
+        ("MRTR_OIDC_ISSUER", "http://127.0.0.1.example"),
+        ("MRTR_OIDC_ISSUER", "login.example"),
+        ("MRTR_OIDC_ISSUER", "https://me:canary@login.example"),
+        ("MRTR_OIDC_ISSUER", "https://login.example?canary"),
+        ("MRTR_OIDC_ISSUER", f"https://login.example/{'x' * 200}"),
+        ("MRTR_OIDC_GROUPS_CLAIM", " "),
         ("MRTR_LOG_LEVEL", "LOUD"),
         ("MRTR_LOG_LEVEL", ""),
         ("MRTR_LOG_FORMAT", "xml"),
@@ -164,6 +171,55 @@ def test_mail_is_handed_over_under_tls_but_on_loopback(url: str, found: tuple[ob
     assert "p@w" not in repr(config.mail_server(url))
 
 
+SIGN_ON = {
+    "MRTR_OIDC_ISSUER": "https://login.example/realms/ours",
+    "MRTR_OIDC_CLIENT_ID": "mrtr",
+    "MRTR_OIDC_CLIENT_SECRET": "c4n4ry",
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"MRTR_OIDC_CLIENT_ID": ""}, "MRTR_OIDC_CLIENT_ID: is needed with MRTR_OIDC_ISSUER"),
+        ({"MRTR_OIDC_CLIENT_SECRET": ""}, "MRTR_OIDC_CLIENT_SECRET: is needed with MRTR_OIDC_ISSUER"),
+        ({"MRTR_OIDC_GROUPS": "desk"}, "MRTR_OIDC_GROUPS: must be value=group, comma separated"),
+        ({"MRTR_OIDC_GROUPS": "=Desk"}, "MRTR_OIDC_GROUPS: must be value=group, comma separated"),
+        ({"MRTR_OIDC_GROUPS": "desk= "}, "MRTR_OIDC_GROUPS: must be value=group, comma separated"),
+        ({"MRTR_OIDC_NAME": "a\nb"}, "MRTR_OIDC_NAME: must be one line of text"),
+        (
+            dict.fromkeys(SIGN_ON, "") | {"MRTR_OIDC_SUPERUSERS": "root"},
+            "MRTR_OIDC_SUPERUSERS: means nothing without MRTR_OIDC_ISSUER",
+        ),
+        ({"MRTR_OIDC_ISSUER": ""}, "MRTR_OIDC_CLIENT_ID: means nothing without MRTR_OIDC_ISSUER"),
+    ],
+)
+def test_single_sign_on_is_set_as_a_whole(monkeypatch: pytest.MonkeyPatch, given: dict[str, str], told: str) -> None:
+    for name, value in (SIGN_ON | given).items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(config.BadSetting) as caught:
+        config.load()
+    assert str(caught.value).startswith(told) and "c4n4ry" not in str(caught.value)
+
+
+def test_single_sign_on_says_which_packages_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ssoconfig, "PACKAGES", ("allauth", "a_package_that_nobody_has"))
+    for name, value in SIGN_ON.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(config.BadSetting) as caught:
+        config.load()
+    wanted = "MRTR_OIDC_ISSUER: needs packages that are not installed: install requirements/sso.txt"
+    assert str(caught.value) == wanted
+
+
+def test_groups_stand_behind_the_last_sign_of_a_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (SIGN_ON | {"MRTR_OIDC_GROUPS": "/a/b=Desk one , x=y=Desk two"}).items():
+        monkeypatch.setenv(name, value)
+    found = config.load()
+    assert found.groups_by_value == [("/a/b", "Desk one"), ("x=y", "Desk two")]
+    assert (found.sso_name, found.oidc_groups_claim) == ("login.example", "groups")
+
+
 def test_who_mails_says_from_whom(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MRTR_EMAIL_URL", "smtp://mail.example")
     with pytest.raises(config.BadSetting, match="^MRTR_EMAIL_FROM: must be an address"):
@@ -197,6 +253,7 @@ SECRETS = {
     "REDIS_URL": "redis://:c4n4ry@redis:6379",
     "MRTR_CREDENTIAL_KEYS": "c4n4ry-abcdefghijklmnopqrstuvwxyz-0123456789-ABC",
     "MRTR_EMAIL_URL": "smtps://me:c4n4ry@mail.example",
+    "MRTR_OIDC_CLIENT_SECRET": "c4n4ry",
 }
 
 
@@ -210,6 +267,8 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 def test_every_secret_may_be_a_file(bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
     bare.setenv("MRTR_EMAIL_FROM", "mrtr@example.org")
+    bare.setenv("MRTR_OIDC_ISSUER", "https://login.example")
+    bare.setenv("MRTR_OIDC_CLIENT_ID", "mrtr")
     for name, value in SECRETS.items():
         (tmp_path / name).write_text(f"{value}\n")
         bare.setenv(f"{name}_FILE", str(tmp_path / name))
@@ -220,6 +279,7 @@ def test_every_secret_may_be_a_file(bare: pytest.MonkeyPatch, tmp_path: Path) ->
     assert found.redis_url.get_secret_value() == SECRETS["REDIS_URL"]
     assert found.email_url.get_secret_value() == SECRETS["MRTR_EMAIL_URL"]
     assert found.credential_keys == (SECRETS["MRTR_CREDENTIAL_KEYS"],)
+    assert found.oidc_client_secret.get_secret_value() == SECRETS["MRTR_OIDC_CLIENT_SECRET"]
     assert "c4n4ry" not in repr(found)
 
 

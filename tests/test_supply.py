@@ -14,7 +14,7 @@ import pytest
 from tests.servers import Receive, Scope, Send, free_port, serve
 
 BASE = Path(__file__).resolve().parent.parent
-LOCKS = ["run.txt", "test.txt"]
+LOCKS = ["run.txt", "sso.txt", "test.txt"]
 VENDORED = BASE / "tests" / "vendor"
 
 
@@ -29,10 +29,10 @@ def test_a_lock_has_hashes_and_no_addresses(name: str) -> None:
         assert re.search(r"--hash=sha256:[0-9a-f]{64}", entry), entry[:80]
 
 
-def test_what_runs_is_in_both_locks_alike() -> None:
+def test_what_runs_is_in_each_lock_alike() -> None:
     pins = [set(re.findall(r"^[\w.\[\],-]+==\S+", (BASE / "requirements" / name).read_text(), re.M)) for name in LOCKS]
     versions = [{pin.partition("[")[0].partition("==")[0]: pin.rpartition("==")[2] for pin in each} for each in pins]
-    assert versions[0].items() <= versions[1].items()
+    assert versions[0].items() <= versions[1].items() <= versions[2].items()
 
 
 def test_copies_of_other_peoples_files_are_listed_by_hash() -> None:

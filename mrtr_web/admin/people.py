@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
@@ -20,6 +21,9 @@ from mrtr_web.models import Connection, Session
 _POWERS = ("is_staff", "is_superuser", "groups", "user_permissions")
 
 admin.site.unregister([User, Group])
+if apps.is_installed("allauth.socialaccount"):  # the provider is that of the settings, whatever its tables say
+    for name in ("account", "socialaccount"):
+        admin.site.unregister(list(filter(admin.site.is_registered, apps.get_app_config(name).get_models())))
 
 
 class PersonForm(DrawnForm, UserChangeForm):  # type: ignore[type-arg]

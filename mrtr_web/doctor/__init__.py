@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from mrtr_web.doctor import door, hints, machine, upstream
+from mrtr_web.doctor import door, hints, machine, provider, upstream
 from mrtr_web.doctor.finding import Finding, doubt, fault
 
 Check = Callable[[], Finding | Iterable[Finding]]
@@ -28,6 +28,7 @@ def _database() -> Iterator[Finding]:
             yield doubt("credentials, servers", f"not looked at without {name}")
             return
     yield from _run("clock", machine.clock)
+    yield from _run("sign-in", provider.single_sign_on)
     yield from _run("credentials", upstream.kept)
     yield from _run("servers", upstream.servers)
 

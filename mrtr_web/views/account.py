@@ -63,7 +63,11 @@ class Login(LoginView):
         return response
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
-        more = {"key_lost": getattr(self.request, "key_lost", False), "can_reset": settings.CONFIG.can_mail}
+        more = {
+            "key_lost": getattr(self.request, "key_lost", False),
+            "can_reset": settings.CONFIG.can_mail,
+            "provider": settings.CONFIG.sso_name,
+        }
         return super().get_context_data(**kwargs) | more
 
 
@@ -111,5 +115,5 @@ def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
     if reason.startswith(foreign):
         return render(request, "account/foreign_post.html", status=403)
     visitor = getattr(request, "visitor", None)
-    fresh = visitor is not None or request.path == reverse("login")
+    fresh = visitor is not None or request.path.startswith(reverse("login"))
     return lost_post(request, "stale" if fresh else "signed_out")
