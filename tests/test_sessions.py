@@ -111,7 +111,7 @@ def test_signing_out_asks_first_where_it_would_end_open_requests(alice: User, se
     asked = client.post(path)
     assert asked["location"] == "/accounts/sign-out/"
     page = client.get(asked["location"]).content.decode()
-    assert "A request of yours is still open. Signing out ends it" in page and 'name="sure"' in page
+    assert "A request of yours is still open in this browser. Signing out ends it" in page and 'name="sure"' in page
     assert is_signed_in(client) and ledger.beat(row.pk, leg, 20)
     ledger.move(row.pk, Event.STOPPED, by=alice.pk, lease_until=None)
     assert client.post(path)["location"] == "/accounts/login/?bye"
