@@ -86,7 +86,7 @@ def _forget(flow_id: uuid.UUID) -> None:
     Round.objects.filter(flow=flow_id).update(hosts=[])
 
 
-_AUDITED = ("pk", "state", "round", "method", "name", "user", "user__username", "server", "server__slug")
+_AUDITED = ("pk", "state", "round", "method", "name", "label", "user", "user__username", "server", "server__slug")
 """What of a flow its audit rows repeat."""
 
 
@@ -99,7 +99,7 @@ def _audit(row: Object, event: str, by: int | None, **more: Any) -> None:
         server_id=row["server"],
         server=row["server__slug"],
         method=row["method"],
-        name=row["name"],
+        name=row["name"] or row["label"],
         round=row["round"],
         **more,
     )
