@@ -11,7 +11,7 @@ from django.contrib.auth.models import AbstractUser
 from django.db.models import Count, F, QuerySet
 from django.utils import timezone
 
-from mrtr_web import review
+from mrtr_web import catalog, operations, review
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Leg, Round
 from mrtr_web.rounds import Action
@@ -49,6 +49,12 @@ class Operation:
     most_rounds: int
     declined: int | None
     undecided: int | None
+    title: str = ""
+    """What it is listed as for who reads; "" where it is not."""
+
+    @property
+    def called(self) -> str:
+        return self.title or self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +75,11 @@ def read(user: AbstractUser) -> Figures:
     since = timezone.now() - timedelta(days=DAYS)
     flows = review.flows(user).filter(started_at__gte=since)
     seen = _seen(flows)
-    names = dict(review.servers(user).values_list("pk", "name"))
-    rows = [_operation(names[key[0]], key, each) for key, each in seen.items() if key[0] in names]
+    servers = {server.pk: server for server in review.servers(user)}
+    catalog.attach(user.pk, *servers.values())
+    titles = {pk: operations.titles(server) for pk, server in servers.items()}
+    known = ((key, each) for key, each in seen.items() if key[0] in servers)
+    rows = [_operation(servers[key[0]].name, key, each, titles[key[0]]) for key, each in known]
     counted = dict(flows.order_by().values_list("state").annotate(Count("pk")))
     states = {state.value: counted[state] for state in State if state in counted}
     return Figures(states, sorted(rows, key=lambda row: -row.flows), sum(counted.values()) > MOST)
@@ -102,7 +111,7 @@ def _key(parts: list[Any]) -> Key:
     return server, method, name, label
 
 
-def _operation(server: str, key: Key, seen: _Seen) -> Operation:
+def _operation(server: str, key: Key, seen: _Seen, titles: Mapping[tuple[str, str], str]) -> Operation:
     _, method, name, label = key
     return Operation(
         server,
@@ -115,6 +124,7 @@ def _operation(server: str, key: Key, seen: _Seen) -> Operation:
         most_rounds=max(seen.rounds),
         declined=_share(seen.actions, Action.DECLINE),
         undecided=_share(seen.actions, Action.CANCEL),
+        title=titles.get((method, name), ""),
     )
 
 

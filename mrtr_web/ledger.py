@@ -90,7 +90,7 @@ def _forget(flow_id: uuid.UUID) -> None:
     Round.objects.filter(flow=flow_id).update(hosts=[])
 
 
-_AUDITED = ("pk", "state", "round", "method", "name", "user", "user__username", "server", "server__slug")
+_AUDITED = ("pk", "state", "round", "method", "name", "label", "user", "user__username", "server", "server__slug")
 """What of a flow its audit rows repeat."""
 
 
@@ -103,7 +103,7 @@ def _audit(row: Object, event: str, by: int | None, **more: Any) -> None:
         server_id=row["server"],
         server=row["server__slug"],
         method=row["method"],
-        name=row["name"],
+        name=row["name"] or row["label"],
         round=row["round"],
         **more,
     )

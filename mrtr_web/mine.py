@@ -65,6 +65,11 @@ def read(visitor: Visitor, shown: int) -> Mine:
     return Mine(rows[: len(opened)], rows[len(opened) :], shown + STEP if more else 0, _kept(visitor.user).count())
 
 
+def open_here(visitor: Visitor) -> int:
+    """How many open requests this browser session holds: they end with it."""
+    return SealedRecord.objects.filter(session=visitor.session, flow__state__in=OPEN).count()
+
+
 def forget_ended(user: int) -> int:
     """Delete what is kept of all of a person's requests that are over. Returns how many it was kept of."""
     return _kept(user).delete()[0]

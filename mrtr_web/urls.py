@@ -2,7 +2,6 @@
 
 from django.conf import settings
 from django.contrib import admin
-from django.contrib.auth.views import LogoutView
 from django.templatetags.static import static
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
@@ -39,13 +38,14 @@ register_converter(AnyConverter, "any")
 urlpatterns = [
     path("", catalog.home, name="home"),
     path("accounts/login/", account.Login.as_view(), name="login"),
-    path("accounts/logout/", LogoutView.as_view(), name="logout"),
+    path("accounts/logout/", account.Logout.as_view(), name="logout"),
+    path("accounts/sign-out/", account.sign_out, name="sign_out"),
     path("accounts/profile/", own.profile, name="profile"),
     path("accounts/password/", own.change_password, name="password"),
     path("accounts/reset/", reset.ask, name="reset"),
     path("accounts/reset/sent/", reset.sent, name="reset_sent"),
     path("accounts/reset/done/", reset.done, name="reset_done"),
-    path("accounts/reset/<str:uidb64>/<str:token>/", reset.Confirm.as_view(), name="reset_confirm"),
+    path("accounts/reset/<str:uidb64>/", reset.Confirm.as_view(), name="reset_confirm"),
     path("accounts/sessions/end/", own.end_others, name="end_others"),
     path("accounts/session/", account.session, name="session"),
     path("s/<slug:slug>/", catalog.server, name="server"),
@@ -88,7 +88,8 @@ urlpatterns = [
     path("review/<uuid:flow_id>/take/", review.take, name="take"),
     path("review/<uuid:flow_id>/release/", review.release, name="release"),
     path("review/<uuid:flow_id>/end-sessions/", review.end_sessions, name="end_sessions"),
-    path("admin/login/", RedirectView.as_view(pattern_name="login", query_string=True)),
+    path("admin/login/", account.AdminLogin.as_view()),
+    path("admin/logout/", account.Logout.as_view()),
     path("admin/password_change/", RedirectView.as_view(pattern_name="password")),
     path("admin/", admin.site.urls),
     path("i18n/setlang/", require_POST(set_language), name="set_language"),

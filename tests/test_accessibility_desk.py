@@ -54,6 +54,9 @@ def test_the_queue_is_for_everybody(opened: Opener, server: Server, alice: User)
     for width in (1280, 390):
         window.page.set_viewport_size({"width": width, "height": 900})
         expect(window.page.get_by_role("table")).to_match_aria_snapshot(QUEUE)
+        counters = window.page.get_by_role("list", name="How many are in each state").get_by_role("link").all()
+        rows_of_counters = {box["y"] for counter in counters if (box := counter.bounding_box())}
+        assert width < 1280 or len(rows_of_counters) == 1
     check_for_everybody(window.page)
     rows(window.page)[0].click()
     expect(window.page.get_by_role("heading", level=1)).to_contain_text("Request")

@@ -29,6 +29,14 @@ def refused(page: Page, why: str) -> bool:
     return page.status == 200 and why in page.text
 
 
+def test_who_is_no_staff_is_told_so_and_not_asked_to_sign_in_again(person: Person) -> None:
+    for path in ("/admin/", "/admin/login/?next=/admin/", "/admin/mrtr_web/server/"):
+        page = person.get(path)
+        assert (page.status, "Your account is not allowed to open this page" in page.text) == (403, True)
+    person.press("Sign out")
+    assert person.get("/admin/").path == "/accounts/login/"
+
+
 # Servers
 
 

@@ -329,8 +329,20 @@ def test_signing_out_leaves_nothing_to_go_back_to(opened: Opener, server: Server
     with desk(server, asks(message="a private question")):
         window = opened()
         page = two_steps(window, server)
-        page.get_by_role("button", name="Sign out").click()
-        expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+        window.sign_out()
         page.go_back()
         expect(page.get_by_role("button", name="Sign in")).to_be_visible()
         assert "a private question" not in page.content()
+
+
+def test_who_does_not_sign_out_after_all_finds_what_was_typed(opened: Opener, server: Server) -> None:
+    with desk(server, asks(message="a private question")):
+        window = opened()
+        page = two_steps(window, server)
+        page.get_by_label("Name").fill("Ada")
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("heading", name="Sign out?")).to_be_visible()
+        window.check()
+        page.get_by_role("link", name="Back to my requests").click()
+        page.get_by_role("link", name="Ask me").click()
+        expect(page.get_by_label("Name")).to_have_value("Ada")

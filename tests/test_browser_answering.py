@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from mrtr_web.models import Server
-from tests.desk import asks, calls, desk, done, required
+from tests.desk import TOOL, asks, calls, desk, done, required, tools
 from tests.test_browser_kinds import begin
 from tests.window import Opener, in_browser
 
@@ -109,3 +109,19 @@ def test_the_button_of_a_long_form_is_in_reach_but_not_where_it_would_fill_the_w
         expect(button).to_be_in_viewport()
         page.set_viewport_size({"width": 640, "height": 400})
         expect(button).not_to_be_in_viewport()
+
+
+def test_the_button_of_a_long_start_form_is_in_reach(opened: Opener, server: Server) -> None:
+    fields = {f"f{n}": {"type": "string", "title": f"Question {n}"} for n in range(14)}
+    form = {"name": "ask", "title": "Ask me", "inputSchema": {"type": "object", "properties": fields}}
+    window = opened()
+    with desk(server, done(), listings=tools(form)):
+        window.sign_in()
+        window.page.goto(f"{window.base}{TOOL}")
+        button = window.page.get_by_role("button", name="Start")
+        expect(button).to_be_in_viewport()
+        window.page.get_by_label("Question 13").focus()
+        last = window.page.get_by_label("Question 13").bounding_box()
+        bar = button.bounding_box()
+        assert last and bar and last["y"] + last["height"] <= bar["y"]
+        window.check()

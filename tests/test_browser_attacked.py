@@ -49,11 +49,6 @@ def at_work(window: Watched, server: Server) -> Page:
     return page
 
 
-def sign_out(page: Page) -> None:
-    page.get_by_role("button", name="Sign out").click()
-    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
-
-
 def kept(page: Page) -> list[Any]:
     page.wait_for_load_state()
     found: list[Any] = json.loads(page.evaluate(KEPT))
@@ -79,7 +74,7 @@ def test_pages_kept_alive_show_nothing_after_signing_out(
             at_work(window, server)
             expect(page.get_by_text(PRIVATE).first).to_be_visible()
             page.evaluate("window.alive = true")
-            sign_out(page)
+            window.sign_out()
             page.go_back(wait_until="commit")
             expect(page.get_by_role("button", name="Sign in")).to_be_visible()
             assert page.evaluate("window.alive") is None
@@ -155,7 +150,7 @@ def test_nothing_is_kept_after_a_request_nor_after_signing_out(opened: Opener, s
         page.get_by_label("Topic").fill("canary-half")
         page.get_by_role("button", name="Start").click()
         page.wait_for_load_state()
-        sign_out(page)
+        window.sign_out()
         assert kept(page)[:5] == NOTHING
         assert "canary" not in str(kept(page)) and PRIVATE not in str(kept(page))
 

@@ -228,11 +228,14 @@ def test_a_mixed_round_is_one_form_and_one_retry_with_every_key(person: Person, 
     """MR-9, T-14, T-22, M09: all kinds under arbitrary keys, in the order received."""
     entries = {"a.b": REPLY, "1": FORM, "": LINK, "__proto__": FOLDERS, "späte Frage": FORM}
     with desk(all_kinds, required(entries, "s1"), done()) as recorder:
-        begin(person)
+        page = begin(person)
+        assert page.response.text.count('class="host">') == 1
         person.fill("Your reply", "Food.")
         form = main_form(person.page).data()
+        wrong = person.press("Check").text
+        assert "A page to open – Choose one of the answers." in wrong
         form |= {"r1s1-f0": ["Ada"], "r1s2-action": ["accept"], "r1s4-action": ["decline"]}
-        person.post(f"{person.page.path}check/", form)
+        person.post(f"{page.path}check/", form)
         assert "Check your answers" in person.page.text
         send(person)
         retry = calls(recorder)[1]

@@ -12,6 +12,7 @@ from mrtr_web import figures
 from mrtr_web.figures import Operation
 from mrtr_web.flow import State
 from mrtr_web.models import Flow, Leg, Round, Server
+from tests.offers import store, tool
 from tests.reviewers import looking, other_server, page, reviewer_of
 
 NUMBERS = "/review/numbers/"
@@ -115,6 +116,17 @@ def test_columns_that_nothing_is_told_in_are_left_out(rita: User, alice: User, s
     html = page(rita, NUMBERS)[1]
     assert "Server, per call" in html
     assert [each for each in ("People, per round", "Declined", "Undecided", "0 (0)") if each in html] == []
+
+
+def test_an_operation_is_called_what_the_reader_knows_it_by(rita: User, alice: User, server: Server) -> None:
+    store(server, tools=[tool("ask", title="Ask me")])
+    ran(alice, server)
+    ran(alice, server)
+    ran(alice, server, "gone")
+    assert [(row.name, row.title) for row in figures.read(rita).operations] == [("ask", "Ask me"), ("gone", "")]
+    shown = " ".join(looking(rita).get(NUMBERS).content.decode().split())
+    assert '<bdi lang="">Ask me</bdi><span class="queue__more"><bdi lang="">ask</bdi> · Tool · Demo desk' in shown
+    assert '<bdi lang="">gone</bdi><span class="queue__more">Tool · Demo desk' in shown
 
 
 def test_the_page_takes_the_same_number_of_queries_for_one_request_and_for_many(

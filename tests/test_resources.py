@@ -54,7 +54,8 @@ def test_its_title_is_kept_and_its_address_is_not(person: Person, alice: User, s
         assert person.get(again).button("Read")
         rita = looking(reviewer_of("rita", server))
         server.groups.first().user_set.add(alice)  # type: ignore[union-attr]
-        for path in ("/review/?state=all", f"/review/{Flow.objects.get().pk}/", "/review/numbers/"):
+        told = ("/review/?state=all", f"/review/{Flow.objects.get().pk}/", "/review/numbers/", "/review/audit/")
+        for path in told:
             assert "My notes" in rita.get(path).content.decode()
     with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM mrtr_web_flow")

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from typing import Any
 
 import pytest
@@ -38,6 +39,32 @@ def test_structured_content_alone_is_a_table(person: Person, server: Server) -> 
         page = finish(person)
         assert "Total3" in page.text.replace(" ", "") and "PaidNo" in page.text.replace(" ", "")
         assert "&lt;b&gt;" in page.response.text and "<b>" not in page.response.text
+
+
+def test_what_is_nested_in_structured_content_is_shown_by_names_and_in_order(person: Person, server: Server) -> None:
+    """R03"""
+    nested = {
+        "hotel": {"name": "Alpha", "roomCount": 2, "fax": None},
+        "legs": [{"from": "Lyon"}, ["by", "train"], 7],
+        "nothing": {},
+        "deep": {"a": {"b": {"c": {"d": 1}}}},
+    }
+    with desk(server, giving(content=[], structuredContent=nested)):
+        shown = re.sub(r"<(bdi|span|li|code)\b[^>]*>|</(bdi|span|li)>|\n", "", finish(person).response.text)
+        assert "Hotel</th><td><dl><dt>Name</dt><dd>Alpha</dd><dt>Room count</dt><dd>2</dd></dl></td>" in shown
+        legs = '<ol class="said"><dl><dt>From</dt><dd>Lyon</dd></dl><ul class="said">bytrain</ul>7</ol>'
+        assert f"Legs</th><td>{legs}</td>" in shown
+        assert "Nothing</th><td>None</td>" in shown
+        assert (
+            "Deep</th><td>{  &quot;a&quot;: {    &quot;b&quot;: {      &quot;c&quot;: {        &quot;d&quot;" in shown
+        )
+
+
+def test_nested_content_of_more_than_a_page_is_data(person: Person, server: Server) -> None:
+    """R03"""
+    with desk(server, giving(content=[], structuredContent={"rows": [{"n": number} for number in range(400)]})):
+        shown = finish(person).response.text
+        assert ('<td><code class="server-words"' in shown, "<dl><dt>" in shown) == (True, False)
 
 
 @pytest.mark.parametrize("value", [[1, 2], "text", 5, False, 0, ""])

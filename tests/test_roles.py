@@ -42,6 +42,7 @@ OF_NOBODY = {
     "home",
     "login",
     "logout",
+    "sign_out",
     "profile",
     "password",
     "end_others",

@@ -104,10 +104,24 @@ def test_the_key_of_another_person_does_not_fit(alice: User, bob: User) -> None:
     assert is_signed_in(other)
 
 
+@pytest.mark.parametrize("path", ["/accounts/logout/", "/admin/logout/"])
+def test_signing_out_asks_first_where_it_would_end_open_requests(alice: User, server: Server, path: str) -> None:
+    client = signed_in(alice)
+    row, leg = running_flow(alice, server)
+    asked = client.post(path)
+    assert asked["location"] == "/accounts/sign-out/"
+    page = client.get(asked["location"]).content.decode()
+    assert "A request of yours is still open in this browser. Signing out ends it" in page and 'name="sure"' in page
+    assert is_signed_in(client) and ledger.beat(row.pk, leg, 20)
+    ledger.move(row.pk, Event.STOPPED, by=alice.pk, lease_until=None)
+    assert client.post(path)["location"] == "/accounts/login/?bye"
+    assert not is_signed_in(client)
+
+
 def test_signing_out_ends_everything_while_a_leg_is_running(alice: User, server: Server) -> None:
     client = signed_in(alice)
     row, leg = running_flow(alice, server)
-    response = client.post("/accounts/logout/")
+    response = client.post("/accounts/logout/", {"sure": "1"})
     assert response.cookies[KEY].value == ""
     assert response["Clear-Site-Data"] == '"cache", "storage"'
     assert_over(row, leg)

@@ -17,7 +17,7 @@ def test_structured_content_is_told_in_words_where_it_has_them() -> None:
         Fact("B", ("true",)),
         Fact("C", ("x", "1")),
         Fact("E", ("None",)),
-        Fact("F", data='{\n  "g": false\n}'),
+        Fact("F", parts=(Fact("G", ("No",)),)),
         Fact("H", ("1.5",)),
     ]
 

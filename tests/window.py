@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -95,6 +96,15 @@ class Watched:
         self.page.get_by_label("Username").fill("alice")
         self.page.get_by_label("Password").fill("alice's password")
         self.page.get_by_role("button", name="Sign in").click()
+
+    def sign_out(self) -> None:
+        """Also where that would end open requests, and is asked first."""
+        self.page.get_by_role("banner").get_by_role("button", name="Sign out").click()
+        heading = self.page.get_by_role("heading", level=1)
+        expect(heading).to_have_text(re.compile(r"^Sign (out\?|in)$"))
+        if heading.inner_text() == "Sign out?":
+            self.page.get_by_role("main").get_by_role("button", name="Sign out").click()
+        expect(self.page.get_by_role("button", name="Sign in")).to_be_visible()
 
     def state(self, wanted: str) -> None:
         expect(self.page.locator(f'main[data-flow-state="{wanted}"]')).to_be_visible(timeout=WAIT)

@@ -4,16 +4,19 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.views import LoginView, redirect_to_login
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.csrf import REASON_BAD_ORIGIN, REASON_BAD_REFERER
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
+from django.views.generic import RedirectView
 
-from mrtr_web import guard, measures
+from mrtr_web import guard, measures, mine
 from mrtr_web.sessions import extend
-from mrtr_web.views.web import SignedIn, address_of, lost_post, signed_in
+from mrtr_web.views.web import Request, SignedIn, address_of, lost_post, signed_in
 
 
 class LoginForm(AuthenticationForm):
@@ -67,6 +70,36 @@ class Login(LoginView):
             "provider": settings.CONFIG.sso_name,
         }
         return super().get_context_data(**kwargs) | more
+
+
+class Logout(LogoutView):
+    """Sign out; asks first where that ends open requests."""
+
+    request: Request
+
+    def post(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        visitor = self.request.visitor
+        if visitor is not None and "sure" not in request.POST and mine.open_here(visitor):
+            return redirect("sign_out")
+        return super().post(request, *args, **kwargs)
+
+
+@require_safe
+@signed_in
+def sign_out(request: SignedIn) -> HttpResponse:
+    """What signing out ends."""
+    return render(request, "account/sign_out.html", {"count": mine.open_here(request.visitor)})
+
+
+class AdminLogin(RedirectView):
+    """Where Django's admin sends whoever it does not let in: who is signed in already is told so."""
+
+    pattern_name, query_string = "login", True
+
+    def get(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        if request.user.is_authenticated and not request.user.is_staff:
+            raise PermissionDenied
+        return super().get(request, *args, **kwargs)
 
 
 @signed_in

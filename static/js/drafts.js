@@ -9,8 +9,8 @@ export function drafts(main, enhance) {
   const form = main.querySelector("form[data-draft]");
   const key = form && PREFIX + form.dataset.draft;
   forgetOld(main);
-  for (const leaving of document.querySelectorAll("[data-sign-out], [data-forget-draft]")) {
-    leaving.addEventListener("submit", () => forget((name) => leaving.matches("[data-sign-out]") || name === key));
+  for (const leaving of document.querySelectorAll("[data-forget-draft]")) {
+    leaving.addEventListener("submit", () => forget((name) => name === key));
   }
   if (form) keep(form, key, document.documentElement.dataset.drafts !== "off", enhance);
 }
@@ -42,7 +42,11 @@ function keep(form, key, allowed, enhance) {
     const lost = dirty && form.isConnected && !submitting && (!allowed || hasSecret(form));
     if (lost) event.preventDefault();
   });
-  document.addEventListener("submit", ({ target }) => (submitting ||= target.target !== "_blank"));
+  document.addEventListener("submit", ({ target }) => {
+    if (target.target === "_blank") return;
+    if (form.isConnected && !("forgetDraft" in target.dataset)) save(); // signing out asks first, and may come back
+    submitting = true;
+  });
 }
 
 // Where that is true of all that can be typed there.
