@@ -111,14 +111,15 @@ class TestForgotten:
             assert mail["Subject"] == "New password for mrtr_web"
             link = re.search(r"http://\S+", mail.get_content())
             assert link is not None and link[0].startswith(f"{stranger.base}/accounts/reset/")
-            stranger.get(urlsplit(link[0]).path)
+            path = link[0].removeprefix(stranger.base)
+            assert "token" not in stranger.get(path).path and len(urlsplit(link[0]).path.split("/")) == 5
             stranger.fill("New password", NEW)
             stranger.fill("New password confirmation", NEW)
             assert "Your new password is set" in stranger.press("Set this password").text
             assert not is_in(other)
         alice.refresh_from_db()
         assert alice.check_password(NEW)
-        assert "This link does not work any more" in stranger.get(urlsplit(link[0]).path).text
+        assert "This link does not work any more" in stranger.get(path).text
         assert self.ask(stranger, "nobody@example.org") == told
         assert box.mails.empty()
 
@@ -128,6 +129,14 @@ class TestForgotten:
         told.add(self.ask(stranger, "bob@example.org"))
         assert len(told) == 1
         assert [box.next()["To"] for _ in range(4)] == ["alice@example.org"] * 3 + ["bob@example.org"]
+        assert box.mails.empty()
+
+    def test_who_has_no_password_here_is_sent_no_link(self, stranger: Person, box: Mailbox, alice: User) -> None:
+        """As people have none who come from a sign-in provider, whatever address they have there."""
+        User.objects.filter(pk=alice.pk).update(password="!")
+        User.objects.create_user("bob", email="alice@example.org", password="bob's password")
+        self.ask(stranger)
+        assert "your account bob at" in box.next().get_content()
         assert box.mails.empty()
 
     def test_a_mail_server_that_is_away_is_logged_without_the_address(

@@ -1,5 +1,6 @@
 """Single sign-on at a real OpenID Connect provider: who gets in, as whom, and with which powers."""
 
+import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -8,10 +9,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from joserfc import jws
 
 from tests.person import Person
 from tests.processes import BASE
-from tests.provider import Knobs
+from tests.provider import KEY, Knobs
 from tests.sso import CALLBACK, Site, answer, by_password, name_of, refused, sign_in, way
 from tests.sso import company as company
 from tests.sso import knobs as knobs
@@ -60,6 +62,8 @@ def test_who_comes_in_by_several_tabs_at_once_is_one_person(company: Site) -> No
     [
         ({"preferred_username": "Zoë Müller\u202e/../x"}, "Zoë-Müller-..-x"),
         ({"preferred_username": "\ufb01ona"}, "fiona"),
+        (dict.fromkeys(("preferred_username", "email", "name", "given_name", "groups"), {"a": [7]}), "person"),
+        ({"preferred_username": "nul\0", "email": "a\0@x.example", "name": "\0"}, "nul"),
         ({"preferred_username": "   ", "email": "li.wei@example.com"}, "li.wei"),
         ({"preferred_username": 7, "email": "seven@example.com"}, "seven"),
         ({"preferred_username": "王小明"}, "王小明"),
@@ -74,12 +78,20 @@ def test_names_are_made_safe(company: Site, person: Person, claims: dict[str, An
     assert name_of(person) == name
 
 
+def test_halves_of_characters_are_left_out(company: Site, person: Person, knobs: Knobs) -> None:
+    knobs.claims = {"preferred_username": "half\ud800", "email": "a@\ud800.example", "given_name": "H\ud800"}
+    knobs.forge = lambda claims: jws.serialize_compact({"alg": "RS256", "kid": "now"}, json.dumps(claims), KEY)
+    sign_in(person, "0017")
+    found = company.rows("SELECT first_name, email FROM auth_user WHERE username = 'half'")
+    assert found == [("H", "")]
+
+
 def test_what_the_provider_says_of_a_person_is_kept_up(company: Site, person: Person) -> None:
     people = company.world.knobs.people
     query = "SELECT first_name, last_name, email FROM auth_user WHERE username = 'newlywed'"
     people["0003"] = {"preferred_username": "newlywed", "name": "Ana\nSilva", "email": "ana@example.com"}
     sign_in(person, "0003")
-    assert company.rows(query) == [("AnaSilva", "", "ana@example.com")]
+    assert company.rows(query) == [("Ana Silva", "", "ana@example.com")]
     people["0003"] = {"preferred_username": "other", "given_name": "Ana", "family_name": "Costa", "email": "no address"}
     sign_in(person, "0003")
     assert company.rows(query) == [("Ana", "Costa", "ana@example.com")]
@@ -146,6 +158,13 @@ def test_a_no_at_the_provider_is_told_and_begun_again(person: Person) -> None:
     assert sign_in(person, "0010", page.link("To the sign-in page").partition("next=")[2]).path == "/flows/"
     state = parse_qs(urlsplit(way(person)).query)["state"][0]
     assert refused(person.get(f"{CALLBACK}?error=server_error&state={state}"), "did not let you in")
+
+
+def test_a_sign_in_page_that_went_stale_is_sent_again(person: Person) -> None:
+    page = person.post("/accounts/login/sso/", {"next": ["/flows/"]})
+    assert page.status == 403 and "went stale" in page.text
+    address = person.press("Send again").link("Go on to Company")
+    assert person.get(answer(address, "0016")).path == "/flows/"
 
 
 def utc(found: datetime | str) -> datetime:

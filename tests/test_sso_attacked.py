@@ -61,6 +61,10 @@ def without_signature(claims: dict[str, Any]) -> str:
     return f"eyJhbGciOiJub25lIn0.{body}."
 
 
+def too_deep() -> str:
+    return f"{signed_by(KEY)({}).split('.')[0]}.{urlsafe_b64encode(b'[' * 100_000).decode().rstrip('=')}.x"
+
+
 def with_public_key(claims: dict[str, Any]) -> str:
     """As a secret that everybody has; libraries refuse to do this."""
     body = signed_by(KEY)(claims).split(".")[1]
@@ -95,6 +99,8 @@ HOSTILE: dict[str, Callable[[], dict[str, Any]]] = {
     "userinfo about somebody else": lambda: forged(userinfo={"sub": "other"}),
     "an answer that is a list": lambda: forged(answer=JSONResponse(["access_token"])),
     "an answer that is a number": lambda: forged(answer=JSONResponse(7)),
+    "an answer that is too deep": lambda: forged(answer=Response("[" * 100_000, media_type="application/json")),
+    "an ID token that is too deep": lambda: forged(forge=lambda claims: too_deep()),
     "an answer without an ID token": lambda: forged(answer=JSONResponse({"access_token": "x"})),
     "an answer without a token": lambda: forged(answer=JSONResponse({"error": "no"})),
     "an answer that is a page": lambda: forged(answer=Response("<h1>Hello</h1>", media_type="text/html")),

@@ -12,7 +12,6 @@ from typing import Any, NoReturn
 import requests
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
-from allauth.socialaccount.internal import statekit
 from allauth.socialaccount.models import SocialApp, SocialLogin
 from allauth.socialaccount.providers.base import AuthError
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
@@ -26,6 +25,8 @@ from mrtr_web import sessions
 from mrtr_web.sso import outward, people, provider
 
 log = logging.getLogger(__name__)
+LASTS = timedelta(minutes=10)
+"""As long as allauth knows a state."""
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -97,7 +98,7 @@ def depart(request: HttpRequest, page: str) -> str:
         )
     except (OAuth2Error, requests.RequestException) as error:
         raise Refused(_code(error), page) from None
-    sessions.keep_briefly(request, timedelta(seconds=statekit.STATE_TTL))  # anybody can begin as many as they like
+    sessions.keep_briefly(request, LASTS)  # anybody can begin as many as they like
     return str(response.url)
 
 

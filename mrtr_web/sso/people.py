@@ -68,9 +68,8 @@ def _free(name: str) -> str:
 
 def _name(claims: dict[str, Any]) -> str:
     """What Django takes as a name: letters, digits and @ . + - _."""
-    for said in (claims.get("preferred_username"), str(claims.get("email", "")).partition("@")[0]):
-        name = re.sub(r"[^\w.@+-]+", "-", User.normalize_username(said) if isinstance(said, str) else "").strip("-.")
-        if name:
+    for said in (_line(claims.get("preferred_username")), _line(claims.get("email")).partition("@")[0]):
+        if name := re.sub(r"[^\w.@+-]+", "-", User.normalize_username(said)).strip("-."):
             return name[:ROOM]
     return "person"
 
@@ -85,18 +84,22 @@ def _names(claims: dict[str, Any]) -> dict[str, str]:
 
 
 def _line(said: object) -> str:
-    return " ".join("".join(filter(str.isprintable, said)).split())[:150] if isinstance(said, str) else ""
+    """On one line, without what cannot be seen; "" for what is no text."""
+    text = said if isinstance(said, str) else ""
+    return " ".join("".join(each for each in text if each.isprintable() or each.isspace()).split())[:150]
 
 
 def _email(claims: dict[str, Any]) -> dict[str, str]:
     """An address, unless the provider says that it has not been checked."""
     said = claims.get("email")
+    is_unchecked = str(claims.get("email_verified", True)).lower() == "false"
+    if is_unchecked or not isinstance(said, str) or not said.isprintable() or len(said) > 254:
+        return {}
     try:
         validate_email(said)
     except ValidationError:
         return {}
-    is_unchecked = str(claims.get("email_verified", True)).lower() == "false"
-    return {} if is_unchecked or len(str(said)) > 254 else {"email": str(said)}
+    return {"email": said}
 
 
 def _values(said: object) -> frozenset[str]:

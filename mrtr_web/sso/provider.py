@@ -81,7 +81,10 @@ def _fetched(url: str, **headers: str) -> dict[str, Any]:
     with outward.session() as http:
         answer = http.get(url, headers=headers)
         answer.raise_for_status()
+    try:
         document = answer.json()
+    except RecursionError:
+        raise Odd("a document") from None
     if not isinstance(document, dict):
         raise Odd("a document")
     return document
@@ -105,7 +108,7 @@ def claims_of(token: str, nonce: str) -> dict[str, Any]:
             leeway=SKEW,
             options={"require": ["iss", "sub", "aud", "exp", "iat"]},
         )
-    except (jwt.PyJWTError, ValueError, TypeError) as error:
+    except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
         raise Odd(f"an ID token: {type(error).__name__}") from None
     others = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
     if claims.get("azp", None if others else client) != client:
@@ -141,7 +144,7 @@ class Client(OAuth2Client):  # type: ignore[misc]  # it has no types
     def get_access_token(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         try:
             found = super().get_access_token(*args, **kwargs)
-        except TypeError:  # JSON, but no object
+        except (TypeError, RecursionError):  # JSON, but no object, or one that is too deep
             raise Odd("an answer") from None
         if not isinstance(found, dict):
             raise Odd("an answer")
