@@ -73,6 +73,17 @@ def test_a_page_that_fails_has_the_title_too(person: Person, server: Server) -> 
         assert "My notes" in person.until("failed").text
 
 
+@pytest.mark.parametrize(
+    ("code", "words"), [(-32603, "Something went wrong in the server itself."), (-32002, "has refused this request.")]
+)
+def test_a_fault_of_the_server_is_not_called_a_refusal(person: Person, server: Server, code: int, words: str) -> None:
+    with desk(server, lambda post: error(post, code), listings=NOTES):
+        person.get("/s/demo/")
+        person.get(PAGE)
+        person.press("Read")
+        assert words in person.until("failed").text
+
+
 def test_of_two_with_one_title_none_is_taken_for_the_other(person: Person, server: Server) -> None:
     twins = listing(*({"uri": uri, "name": "notes", "title": "My notes"} for uri in (URI, "note://other")))
     with desk(server, READ, listings=twins):
