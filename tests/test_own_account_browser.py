@@ -1,7 +1,6 @@
 """The pages about one's own account are for everybody, wide and narrow."""
 
 import re
-from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.auth.models import User
