@@ -38,7 +38,10 @@ METHODS = ("client_secret_basic", "client_secret_post", "none")
 GRANTS = ["authorization_code", "refresh_token"]
 UNKNOWN_CLIENT = frozenset({"invalid_client", "unauthorized_client"})
 REFUSALS = UNKNOWN_CLIENT | {"invalid_grant", "access_denied"}
-CODES = {"blocked": "insecure", "too_big": "odd", "encoding": "odd"}
+CODES = {
+    **{"blocked": "insecure", "too_big": "odd", "encoding": "odd", "tls": "tls"},
+    **dict.fromkeys(("proxy", "proxy_login", "proxy_refused"), "proxy"),
+}
 """Of what goes wrong on the way; all else may be better in a few minutes."""
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -48,7 +51,7 @@ class Trouble(Exception):
 
     `error` is the word of OAuth for a refusal of a token endpoint.
 
-    unreachable no_metadata wrong_resource misnamed no_pkce insecure unregistered refused odd
+    unreachable tls proxy no_metadata wrong_resource misnamed no_pkce insecure unregistered refused odd
     """
 
     def __init__(self, code: str, error: str = "") -> None:

@@ -13,11 +13,11 @@ from django.conf import settings
 from django.core import checks
 
 from mrtr_web import logs
+from mrtr_web.ssoconfig import LOOPBACK
 
 PLACEHOLDERS = ("django-insecure-", "changeme", "change-me", "your-secret")
 FEWEST_CHARACTERS = 10
 """Different ones, in a key that can pass for random."""
-LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 FIRST = "mrtr_web.middleware.PagePolicy"
 LAST = "mrtr_web.middleware.OneSyncChain"
 NEEDED = (
@@ -87,7 +87,7 @@ def _place() -> Iterator[checks.CheckMessage]:
 
 
 def _is_loopback(host: str) -> bool:
-    return host in LOOPBACK or host.endswith(".localhost")
+    return host.strip("[]") in LOOPBACK or host.endswith(".localhost")
 
 
 def _cookies() -> Iterator[checks.CheckMessage]:

@@ -3,6 +3,7 @@
 import difflib
 import os
 import re
+import ssl
 import zoneinfo
 from email.utils import parseaddr
 from pathlib import Path
@@ -12,7 +13,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from mrtr_web import secretfiles
+from mrtr_web import secretfiles, wayout
 from mrtr_web.ssoconfig import LOOPBACK, Names, SingleSignOn, in_parts, one_line, split_names
 
 YEAR = 365 * 24 * 3600
@@ -59,6 +60,8 @@ class Config(SingleSignOn):
     email_url: SecretStr = SecretStr("")
     email_from: str = Field("", validate_default=True)
     client_metadata_url: str = ""
+    ca_file: Path | None = None
+    egress_proxy: SecretStr = SecretStr("")
     site_name: str = Field("mrtr_web", min_length=1, max_length=60)
     site_logo: Path | None = None
     time_zone: str = "UTC"
@@ -163,6 +166,19 @@ class Config(SingleSignOn):
             raise ValueError(f"must be a file of {MAX_LOGO // 1000} kB at most that ends in {', '.join(PICTURES)}")
         return value
 
+    @field_validator("ca_file")
+    @classmethod
+    def certificates(cls, value: Path | None) -> Path | None:
+        if value is not None:
+            wayout.authorities(value)
+        return value
+
+    @field_validator("egress_proxy")
+    @classmethod
+    def address_of_proxy(cls, value: SecretStr) -> SecretStr:
+        wayout.proxy(value.get_secret_value())
+        return value
+
     @field_validator("redis_url")
     @classmethod
     def address_of_redis(cls, value: SecretStr) -> SecretStr:
@@ -188,16 +204,26 @@ class Config(SingleSignOn):
             raise ValueError("must be an address, such as mrtr@example.org or Forms <mrtr@example.org>")
         return value
 
-    @property
-    def can_mail(self) -> bool:
-        return bool(self.email_url.get_secret_value())
-
     @field_validator("lease")
     @classmethod
     def outlives_heartbeat(cls, value: float, info: ValidationInfo) -> float:
         if value < 2 * info.data.get("heartbeat", 0):
             raise ValueError("must be at least twice the heartbeat")
         return value
+
+    @property
+    def can_mail(self) -> bool:
+        return bool(self.email_url.get_secret_value())
+
+    @property
+    def proxy(self) -> wayout.Proxy | None:
+        """The forward proxy by which requests leave; None where they leave by themselves."""
+        return wayout.proxy(self.egress_proxy.get_secret_value())
+
+    @property
+    def trust(self) -> ssl.SSLContext:
+        """Whose certificates are believed, of servers and of this site as doctor sees it."""
+        return wayout.trust(self.ca_file)
 
 
 def _size(path: Path) -> int:

@@ -4,21 +4,21 @@ What is checked, and where:
 1. the URL: https, or http where private networks are listed; no user:password in it;
 2. the address, when it is dialled: every address that the name resolves to must be permitted (networks.py), for http
    one of a listed private network; the one that was checked is the one connected to, so a name cannot change its
-   mind (SNI and Host stay the name's);
+   mind (SNI and Host stay the name's). Where MRTR_EGRESS_PROXY is set, a public address is reached through a tunnel
+   of that proxy (tunnel.py); one of a listed network is on this side of it, and is dialled as ever;
 3. the answer: no cookies, no compression, no more bytes than the policy allows, counted while they arrive.
 
 Connections and SSLContext are shared per event loop and process; a client never is (its cookie jar leaks).
 
 EgressError        .code, never a URL and never text of the server
-├─ Unreached       nothing of the request was sent: refused dns tls blocked connect_timeout unsendable
+├─ Unreached       nothing of the request was sent: refused dns tls blocked connect_timeout unsendable,
+│                  proxy proxy_login proxy_refused (tunnel.Shut)
 └─ Interrupted     some of it was: cut timeout too_big encoding
 """
 
 import asyncio
 import contextlib
-import functools
 import ipaddress
-import ssl
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -35,9 +35,11 @@ from weakref import WeakKeyDictionary
 import anyio
 import httpcore2
 import httpx2
+from django.conf import settings
 
-from mrtr_web import networks
+from mrtr_web import networks, tunnel
 from mrtr_web.networks import Address, Network
+from mrtr_web.wayout import Proxy
 
 # Shorter than any common server's keep-alive: a request must not meet a connection that is just being closed,
 # for then nobody could say whether it arrived.
@@ -107,8 +109,8 @@ def origin_of(url: str) -> str:
 class _Dialler(httpcore2.AnyIOBackend):
     """Resolves, checks every address, and connects to those that were checked, one after the other."""
 
-    def __init__(self, private: frozenset[Network], scheme: str) -> None:
-        self.private = private
+    def __init__(self, private: frozenset[Network], scheme: str, proxy: Proxy | None) -> None:
+        self.private, self.proxy = private, proxy
         self.may_dial = networks.permitted if scheme == "https" else networks.is_listed
 
     async def connect_tcp(
@@ -130,12 +132,19 @@ class _Dialler(httpcore2.AnyIOBackend):
             # A black hole may use up its share of the time only.
             share = max(deadline - anyio.current_time(), 0) / (len(addresses) - tried)
             try:
-                return await super().connect_tcp(str(address), port, share, local_address, socket_options)
+                return await self._reach(address, port, share)
             except httpcore2.ConnectTimeout:
                 code = "connect_timeout"
             except httpcore2.ConnectError:
                 code = "refused"
+            except tunnel.Shut as shut:
+                code = shut.code
         raise Unreached(code)
+
+    async def _reach(self, address: Address, port: int, seconds: float) -> httpcore2.AsyncNetworkStream:
+        if self.proxy is None or networks.is_listed(address, self.private):
+            return await super().connect_tcp(str(address), port, seconds)
+        return await tunnel.dig(super().connect_tcp, self.proxy, settings.CONFIG.trust, address, port, seconds)
 
     async def connect_unix_socket(
         self,
@@ -157,7 +166,7 @@ async def _resolve(host: str, port: int, deadline: float) -> list[Address]:
     raise Unreached(code)
 
 
-_Pools = dict[tuple[frozenset[Network], str], httpcore2.AsyncConnectionPool]
+_Pools = dict[tuple[frozenset[Network], str, Proxy | None], httpcore2.AsyncConnectionPool]
 _pools: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pools] = WeakKeyDictionary()
 
 
@@ -166,21 +175,16 @@ def _pool(private: frozenset[Network], scheme: str) -> httpcore2.AsyncConnection
     for loop in [loop for loop in _pools if loop.is_closed()]:
         del _pools[loop]
     pools = _pools.setdefault(asyncio.get_running_loop(), {})
-    if (private, scheme) not in pools:
-        pools[private, scheme] = httpcore2.AsyncConnectionPool(
-            ssl_context=_ssl_context(),
+    rules = private, scheme, settings.CONFIG.proxy
+    if rules not in pools:
+        pools[rules] = httpcore2.AsyncConnectionPool(
+            ssl_context=settings.CONFIG.trust,
             max_connections=None,  # the runner bounds the legs
             max_keepalive_connections=20,
             keepalive_expiry=KEEP_ALIVE,
-            network_backend=_Dialler(private, scheme),
+            network_backend=_Dialler(*rules),
         )
-    return pools[private, scheme]
-
-
-@functools.cache
-def _ssl_context() -> ssl.SSLContext:
-    """One for the process: loading the certificates takes 50 ms. SSL_CERT_FILE names another authority."""
-    return ssl.create_default_context()
+    return pools[rules]
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):

@@ -6,7 +6,8 @@ did not act: -32022 where it does speak our revision, and -32020 (headers) after
 
 RelayError     .sent, .received (JSON-RPC messages, for their owner's eyes), .size (bytes received), .status (HTTP)
 ├─ Unsent      not acted upon. .reason: refused dns tls blocked connect_timeout unsendable
-│              credential renewal unauthorized forbidden too_many switched_off moved database;
+│              proxy proxy_login proxy_refused credential renewal unauthorized forbidden too_many switched_off
+│              moved database;
 │              .retry_after: seconds; .challenge: what a server asks for that let nobody in
 ├─ Lost        bytes were sent, then the leg broke. .reason: cut timeout too_big encoding server_error
 ├─ Refused     a JSON-RPC error. .code; .message and .data are text of the server

@@ -14,6 +14,7 @@ VARIABLES = (
     "DATABASE_URL",
     "REDIS_URL",
     "MRTR_CREDENTIAL_KEYS",
+    "MRTR_EGRESS_PROXY",
     "MRTR_EMAIL_URL",
     "MRTR_METRICS_TOKEN",
     "MRTR_OIDC_CLIENT_SECRET",
@@ -35,7 +36,7 @@ def read(environ: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
             faults[variable] = f"{variable} and {variable}_FILE: give one of the two"
             continue
         try:
-            values[variable] = _content(path)
+            values[variable] = _line(contents(path, MOST))
         except Unusable as error:
             faults[variable] = f"{variable}_FILE: {path or 'it'} {error}"
     return values, faults
@@ -54,21 +55,21 @@ def _named(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield variable, path
 
 
-def _content(path: str) -> str:
-    """The one line of a file. Raises Unusable."""
+def contents(path: str, most: int) -> bytes:
+    """What is in a file of so many bytes at most. Raises Unusable."""
     if not path:
         raise Unusable("names no file")
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # a pipe would be waited for
             is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            data = file.read(MOST + 1) if is_regular else b""
+            data = file.read(most + 1) if is_regular else b""
     except (OSError, ValueError) as error:
         raise Unusable(f"cannot be read ({getattr(error, 'strerror', None) or 'not a path'})") from None
     if not is_regular:
         raise Unusable("is not a regular file")
-    if len(data) > MOST:
-        raise Unusable(f"is larger than {MOST // 1024} KiB")
-    return _line(data)
+    if len(data) > most:
+        raise Unusable(f"is larger than {most // 1024} KiB")
+    return data
 
 
 def _line(data: bytes) -> str:

@@ -1,4 +1,4 @@
-"""A throw-away certificate."""
+"""A throw-away certificate, and what its authority gives to who is to believe it."""
 
 import datetime
 from pathlib import Path
@@ -35,4 +35,17 @@ def certificate(tmp_path: Path) -> Path:
     )
     file = tmp_path / "one.pem"
     file.write_bytes(private + built.public_bytes(serialization.Encoding.PEM))
+    return file
+
+
+@pytest.fixture
+def authority(certificate: Path) -> Path:
+    return without_key(certificate)
+
+
+def without_key(certificate: Path) -> Path:
+    """What MRTR_CA_FILE may be."""
+    file = certificate.with_name("authority.pem")
+    pem = certificate.read_text()
+    file.write_text(f"# made for tests, naïvely\n{pem[pem.index('-----BEGIN CERTIFICATE-----') :]}")
     return file

@@ -22,6 +22,7 @@ from django.conf import settings
 from django.db import connection
 
 from mrtr_web import ssoconfig
+from tests.certificates import without_key
 from tests.person import Page, Person
 from tests.processes import BASE, Process, serving
 from tests.provider import CLIENT, SECRET, Knobs, World, provider
@@ -99,7 +100,10 @@ def site(folder: Path, certificate: Path | None = None) -> Iterator[Site]:
 
     With a certificate all goes over https, with settings as in production.
     """
-    environ = {"SSL_CERT_FILE": str(certificate), "UVICORN_SSL_CERTFILE": str(certificate), "MRTR_LOOPBACK_HTTP": "no"}
+    environ = {}
+    if certificate:
+        environ = {"MRTR_CA_FILE": str(without_key(certificate)), "UVICORN_SSL_CERTFILE": str(certificate)}
+        environ["MRTR_LOOPBACK_HTTP"] = "no"
     with provider(certificate) as world, _database(folder) as url:
         told = {
             "DATABASE_URL": url,
@@ -112,7 +116,7 @@ def site(folder: Path, certificate: Path | None = None) -> Iterator[Site]:
             "MRTR_OIDC_GROUPS": "desk=Reviewers, lost=Lost",
             "MRTR_OIDC_STAFF": "staff",
             "MRTR_OIDC_SUPERUSERS": "root",
-            **(environ if certificate else {}),
+            **environ,
         }
         _run([sys.executable, "-c", PREPARE], told)
         with serving(folder, **told) as process:

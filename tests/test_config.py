@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from mrtr_web import config, secretfiles, ssoconfig
+from mrtr_web import config, secretfiles, ssoconfig, wayout
+from tests.certificates import authority as authority
+from tests.certificates import certificate as certificate
 
 
 def test_defaults_are_those_of_the_readme(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,6 +45,19 @@ def test_defaults_are_those_of_the_readme(monkeypatch: pytest.MonkeyPatch) -> No
         ("REDIS_URL", "redis://redis:canary"),
         ("REDIS_URL", "redis://redis:99999"),
         ("REDIS_URL", "redis://[::1"),
+        ("MRTR_EGRESS_PROXY", "proxy.example:3128"),
+        ("MRTR_EGRESS_PROXY", "http://me:canary@proxy.example"),
+        ("MRTR_EGRESS_PROXY", "socks5://me:canary@proxy.example:1080"),
+        ("MRTR_EGRESS_PROXY", "http://me:canary@proxy.example:3128/path"),
+        ("MRTR_EGRESS_PROXY", "http://me:canary@:3128"),
+        ("MRTR_EGRESS_PROXY", "http://me:canary@a..b:3128"),
+        ("MRTR_EGRESS_PROXY", "http://me:canary@proxy.example:99999"),
+        ("MRTR_EGRESS_PROXY", "http://me%3Ayou:canary@proxy.example:3128"),
+        ("MRTR_EGRESS_PROXY", "http://me:canary%0d%0aHost:x@proxy.example:3128"),
+        ("MRTR_CA_FILE", ""),
+        ("MRTR_CA_FILE", "/nowhere"),
+        ("MRTR_CA_FILE", "tests"),
+        ("MRTR_CA_FILE", __file__),
         ("MRTR_EMAIL_URL", "http://mail:25"),
         ("MRTR_EMAIL_URL", "smtp://"),
         ("MRTR_EMAIL_URL", "smtp://user:canary@mail:587/path"),
@@ -248,6 +263,55 @@ def test_who_mails_says_from_whom(monkeypatch: pytest.MonkeyPatch) -> None:
     assert config.load().can_mail
 
 
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [
+        ("", None),
+        ("http://proxy.example:3128/", wayout.Proxy("proxy.example", 3128)),
+        ("https://proxy:443", wayout.Proxy("proxy", 443, is_tls=True)),
+        ("http://[::1]:3128", wayout.Proxy("::1", 3128)),
+        ("http://me:p%40ss%3A@10.0.0.1:80", wayout.Proxy("10.0.0.1", 80, login="me:p@ss:")),
+        ("http://token@10.0.0.1:80", wayout.Proxy("10.0.0.1", 80, login="token:")),
+    ],
+)
+def test_a_proxy_is_read_as_it_is_written(url: str, found: wayout.Proxy | None) -> None:
+    assert wayout.proxy(url) == found
+
+
+def test_authorities_are_believed_beside_those_of_the_system(
+    monkeypatch: pytest.MonkeyPatch, authority: Path, tmp_path: Path
+) -> None:
+    before = wayout.trust(None).cert_store_stats()["x509"]
+    monkeypatch.setenv("MRTR_CA_FILE", str(authority))
+    found = config.load()
+    assert found.trust.cert_store_stats()["x509"] == before + 1
+    authority.unlink()
+    assert found.trust is config.load().trust, "it is made once, and the file is read once"
+
+
+def test_a_file_of_authorities_that_cannot_be_taken_says_why(
+    monkeypatch: pytest.MonkeyPatch, certificate: Path, authority: Path, tmp_path: Path
+) -> None:
+    pem, file = authority.read_text(), tmp_path / "given.pem"
+    none = "holds no certificates in PEM (-----BEGIN CERTIFICATE-----), or broken ones"
+    cases = {
+        "": none,
+        pem[:200]: none,
+        f"{pem}{pem[:200]}": none,
+        certificate.read_text(): "holds a private key: put only certificates of authorities into it",
+        pem + "x" * wayout.MOST: "is larger than 4096 KiB",
+    }
+    monkeypatch.setenv("MRTR_CA_FILE", str(file))
+    with pytest.raises(config.BadSetting) as caught:
+        config.load()
+    assert str(caught.value) == f"MRTR_CA_FILE: {file} cannot be read (No such file or directory)"
+    for text, why in cases.items():
+        file.write_text(text)
+        with pytest.raises(config.BadSetting) as caught:
+            config.load()
+        assert str(caught.value) == f"MRTR_CA_FILE: {file} {why}"
+
+
 def test_without_redis_there_is_no_channel_layer() -> None:
     assert config.channel_layers("") == {}
     (host,) = config.channel_layers("rediss://:pw@r.example:6380")["default"]["CONFIG"]["hosts"]
@@ -272,6 +336,7 @@ SECRETS = {
     "DATABASE_URL": "postgresql://me:c4n4ry@db/x",
     "REDIS_URL": "redis://:c4n4ry@redis:6379",
     "MRTR_CREDENTIAL_KEYS": "c4n4ry-abcdefghijklmnopqrstuvwxyz-0123456789-ABC",
+    "MRTR_EGRESS_PROXY": "http://me:c4n4ry@proxy.example:3128",
     "MRTR_EMAIL_URL": "smtps://me:c4n4ry@mail.example",
     "MRTR_METRICS_TOKEN": "c4n4ry-0123456789-abcdefghijklmnop",
     "MRTR_OIDC_CLIENT_SECRET": "c4n4ry",
@@ -301,7 +366,8 @@ def test_every_secret_may_be_a_file(bare: pytest.MonkeyPatch, tmp_path: Path) ->
     assert found.email_url.get_secret_value() == SECRETS["MRTR_EMAIL_URL"]
     assert found.credential_keys == (SECRETS["MRTR_CREDENTIAL_KEYS"],)
     assert found.oidc_client_secret.get_secret_value() == SECRETS["MRTR_OIDC_CLIENT_SECRET"]
-    assert "c4n4ry" not in repr(found)
+    assert found.proxy == wayout.Proxy("proxy.example", 3128, login="me:c4n4ry")
+    assert "c4n4ry" not in repr(found) + repr(found.proxy)
 
 
 @pytest.mark.parametrize("ending", ["", "\n", "\r\n"])

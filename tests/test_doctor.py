@@ -28,8 +28,10 @@ from mrtr_web.doctor import door, hints, machine, post, upstream
 from mrtr_web.doctor.finding import Finding
 from mrtr_web.models import Server
 from mrtr_web.policies import EVERYWHERE
+from tests.certificates import authority as authority
 from tests.certificates import certificate as certificate
 from tests.desk import desk, done
+from tests.forward import forward
 from tests.gate import gate
 from tests.hints import running_redis
 from tests.processes import BASE, database_url, serving
@@ -101,15 +103,16 @@ def _pass_on(browser: ssl.SSLSocket, port: int, upgrades: bool) -> None:
 
 
 def test_a_sound_site_passes_through_its_proxy(
-    transactional_db: None, tmp_path: Path, certificate: Path, monkeypatch: pytest.MonkeyPatch
+    transactional_db: None, tmp_path: Path, certificate: Path, authority: Path, settings: Settings
 ) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    give(settings, ca_file=authority)
     (tmp_path / "key").write_text(f"{KEY}\n")
     environ = {
         "SECRET_KEY": "",
         "SECRET_KEY_FILE": str(tmp_path / "key"),
         "ALLOWED_HOSTS": "localhost",
         "MRTR_LOOPBACK_HTTP": "false",
+        "MRTR_CA_FILE": str(authority),
         "DATABASE_URL": database_url(),
     }
     with (
@@ -313,6 +316,23 @@ def test_each_server_is_asked(transactional_db: None, server: Server) -> None:
     assert "1 tool" in found[0].words
 
 
+def test_the_forward_proxy_is_to_be_there(settings: Settings, certificate: Path, authority: Path) -> None:
+    def looked_at(url: str, ca_file: Path | None = None) -> list[Finding]:
+        give(settings, egress_proxy=SecretStr(url), ca_file=ca_file)
+        found = list(upstream.proxy())
+        assert "c4n4ry" not in "".join(map(str, found))
+        return found
+
+    assert looked_at("") == []
+    (found,) = looked_at(f"http://me:c4n4ry@localhost:{free_port()}")
+    assert (found.level, "(ConnectionRefusedError)" in found.words) == ("FAIL", True)
+    with forward(certificate=certificate) as proxy:
+        url = f"https://me:c4n4ry@localhost:{proxy.port}"
+        (found,) = looked_at(url)
+        assert (found.level, "MRTR_CA_FILE" in found.words) == ("FAIL", True)
+        assert levels(looked_at(url, authority)) == levels(looked_at(url.replace("https", "http"))) == ["ok"]
+
+
 def test_that_people_are_to_sign_in_is_no_fault(transactional_db: None, server: Server) -> None:
     with gate(server, {"token"}):
         server.refresh_from_db()
@@ -398,7 +418,7 @@ def test_clocks_that_differ_are_told(seconds: int, level: str) -> None:
 def test_a_certificate_that_nobody_knows_and_plain_http_are_told(settings: Settings, certificate: Path) -> None:
     with ending_tls(certificate, free_port()) as url:
         (found,) = door.look(url)
-    assert "certificate is not accepted" in found.words
+    assert "certificate is not accepted" in found.words and "MRTR_CA_FILE" in found.words
     (found,) = door.look(f"http://127.0.0.1:{free_port()}")
     assert found.words.startswith("the address is not reached (ConnectError)")
     give(settings, loopback_http=False)

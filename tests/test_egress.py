@@ -4,53 +4,22 @@ import asyncio
 import contextlib
 import ipaddress
 import socket
-import ssl
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from pytest_django import Settings
 
 from mrtr_web import egress, networks
 from mrtr_web.egress import EgressError, Interrupted, Policy, Unreached
 from mrtr_web.networks import permitted
+from tests.certificates import authority as authority
 from tests.certificates import certificate as certificate
+from tests.guarded import LISTED, PRIVATE, PUBLIC, fault, fetch, get
+from tests.guarded import names as names
 from tests.servers import Answer, Post, Recorder, Scripted, free_port, html, run, scripted, serve
-
-LISTED = networks.read(networks.PRIVATE)
-PRIVATE = Policy(networks.PRIVATE, max_bytes=1000, connect_timeout=2)
-PUBLIC = Policy(max_bytes=1000, connect_timeout=2)
-
-
-async def get(policy: Policy, url: str, **headers: str) -> httpx2.Response:
-    async with egress.client(policy, headers, read_timeout=5) as client:
-        return await client.get(url)
-
-
-def fetch(policy: Policy, url: str, **headers: str) -> httpx2.Response:
-    return run(get(policy, url, **headers))
-
-
-def fault(policy: Policy, url: str) -> EgressError:
-    with pytest.raises(EgressError) as caught:
-        fetch(policy, url)
-    return caught.value
-
-
-@pytest.fixture
-def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
-    """A name server: put in names and their addresses. Others do not exist."""
-    table: dict[str, list[str]] = {}
-
-    async def getaddrinfo(_: object, host: str, port: int, **__: object) -> list[Any]:
-        if host not in table:
-            raise socket.gaierror(socket.EAI_NONAME, f"canary {host}")
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)) for ip in table[host]]
-
-    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", getaddrinfo)
-    return table
-
 
 NEVER = [
     "0.0.0.0",
@@ -301,11 +270,10 @@ def test_an_unknown_authority_is_a_tls_failure(tls: int, names: dict[str, list[s
 
 
 def test_the_certificate_is_checked_against_the_name_not_the_address(
-    tls: int, certificate: Path, names: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+    tls: int, authority: Path, names: dict[str, list[str]], settings: Settings
 ) -> None:
     names["one.test"] = names["other.test"] = ["127.0.0.1"]
-    context = ssl.create_default_context(cafile=str(certificate))
-    monkeypatch.setattr(egress, "_ssl_context", lambda: context)
+    settings.CONFIG = settings.CONFIG.model_copy(update={"ca_file": authority})
     assert fetch(PRIVATE, f"https://one.test:{tls}/").status_code == 200
     assert fault(PRIVATE, f"https://other.test:{tls}/").code == "tls"
 
@@ -358,13 +326,6 @@ def test_redirects_are_not_followed() -> None:
     assert len(server.posts) == 1
 
 
-def test_proxies_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
-    monkeypatch.setenv("ALL_PROXY", f"http://127.0.0.1:{free_port()}")
-    with scripted(lambda post: html(200)) as (url, _):
-        assert fetch(PRIVATE, url).status_code == 200
-
-
 def test_clients_share_connections_but_not_headers() -> None:
     connections = set()
 
@@ -395,4 +356,4 @@ def test_a_header_that_cannot_be_written_is_not_sent() -> None:
 
 def test_unix_sockets_are_refused() -> None:
     with pytest.raises(Unreached):
-        run(egress._Dialler(LISTED, "http").connect_unix_socket("/tmp/canary"))
+        run(egress._Dialler(LISTED, "http", None).connect_unix_socket("/tmp/canary"))

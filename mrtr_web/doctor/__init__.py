@@ -17,6 +17,7 @@ def examine(url: str = "") -> Iterator[Finding]:
     yield from _run("static files", machine.statics)
     yield from _run("redis", hints.line)
     yield from _run("mail", post.office)
+    yield from _run("egress proxy", upstream.proxy)
     if url:
         yield from _run("proxy", lambda: door.look(url))
 

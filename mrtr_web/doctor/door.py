@@ -32,7 +32,7 @@ def look(url: str) -> Iterator[Finding]:
     if not url.startswith("https:") and not settings.CONFIG.loopback_http:
         yield fault("https", "this is not an https address. People must reach the site by https")
         return
-    with httpx2.Client(verify=ssl.create_default_context(), trust_env=False, timeout=PATIENCE) as client:
+    with httpx2.Client(verify=settings.CONFIG.trust, trust_env=False, timeout=PATIENCE) as client:
         try:
             yield from _look(client, url)
         except httpx2.HTTPError as error:
@@ -59,7 +59,7 @@ def _unreached(error: httpx2.HTTPError) -> str:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return "its certificate is not accepted. Renew it, or send the whole chain, or set SSL_CERT_FILE"
+            return "its certificate is not accepted. Renew it, send the whole chain, or name its authority in MRTR_CA_FILE"
         if isinstance(cause, ssl.SSLError):
             return "TLS fails. Does the proxy end https at this port?"
         cause = cause.__cause__ or cause.__context__
@@ -101,7 +101,7 @@ def _certificate(url: str) -> Finding:
     host = parts.hostname or ""
     with (
         socket.create_connection((host, parts.port or 443), PATIENCE) as plain,
-        ssl.create_default_context().wrap_socket(plain, server_hostname=host) as there,
+        settings.CONFIG.trust.wrap_socket(plain, server_hostname=host) as there,
     ):
         found = there.getpeercert() or {}
     days = (ssl.cert_time_to_seconds(str(found["notAfter"])) - time.time()) / 86400

@@ -1,6 +1,8 @@
 """What is kept for servers, and whether each of them answers."""
 
 import asyncio
+import socket
+import ssl
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,8 +14,30 @@ from mrtr_web import credentials, egress, keyring, probe, sealedrows
 from mrtr_web.doctor.finding import Finding, doubt, fault, well
 from mrtr_web.models import Server
 
+PATIENCE = 5.0
+"""Seconds, to reach the forward proxy."""
 AT_ONCE = 16
 MOST_NAMED = 5
+
+
+def proxy() -> Iterator[Finding]:
+    """Whether the forward proxy is there; nothing where there is none."""
+    found = settings.CONFIG.proxy
+    if found is None:
+        return
+    place = f"{found.host}:{found.port}"
+    try:
+        with socket.create_connection((found.host, found.port), PATIENCE) as plain:
+            if found.is_tls:
+                settings.CONFIG.trust.wrap_socket(plain, server_hostname=found.host).close()
+    except ssl.SSLError:
+        words = "TLS fails. Is MRTR_EGRESS_PROXY http:// or https://, and does MRTR_CA_FILE name its authority?"
+        yield fault("egress proxy", f"{place}: {words}")
+    except OSError as error:
+        words = f"{place} is not reached ({type(error).__name__}). Start it, or put MRTR_EGRESS_PROXY right"
+        yield fault("egress proxy", words)
+    else:
+        yield well("egress proxy", f"{place} is there; where it leads, the servers show")
 
 
 def kept() -> Iterator[Finding]:
