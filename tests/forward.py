@@ -30,6 +30,7 @@ class Forward(socketserver.ThreadingTCPServer):
         """Of each tunnel, the first bytes that went through it."""
         self.gone = threading.Event()
         """Somebody hung up."""
+        self.open: set[Any] = set()
         self.tls: ssl.SSLContext | None = None
         if certificate is not None:
             self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -43,6 +44,16 @@ class Forward(socketserver.ThreadingTCPServer):
         plain, address = super().get_request()
         plain.settimeout(BOUND)
         return (self.tls.wrap_socket(plain, server_side=True) if self.tls else plain), address
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.open.add(request)
+        super().process_request(request, client_address)
+
+    def cut(self) -> None:
+        """What rests in a pool would be waited for."""
+        for request in self.open:
+            with contextlib.suppress(OSError):
+                request.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Who breaks off is no news."""
@@ -115,4 +126,5 @@ def forward(*answers: Answer, certificate: Path | None = None) -> Iterator[Forwa
             yield server
         finally:
             server.shutdown()
+            server.cut()
             thread.join(BOUND)

@@ -1,5 +1,6 @@
 """The way through a forward proxy, over real sockets: what it is asked, what is believed of it, what it never sees."""
 
+import ipaddress
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,16 +9,23 @@ from typing import Any
 
 import httpx2
 import pytest
+from django.template.loader import render_to_string
 from pydantic import SecretStr
 from pytest_django import Settings
 
-from mrtr_web import egress, relay
+from mrtr_web import authserver, egress, relay
+from mrtr_web.access import Challenge
+from mrtr_web.demo.server import build
 from mrtr_web.egress import Policy, Unreached
+from mrtr_web.models import Server
+from tests import booking
 from tests.certificates import authority as authority
 from tests.certificates import certificate as certificate
+from tests.desk import point_to
 from tests.forward import OPEN, Answer, Forward, forward
 from tests.guarded import PRIVATE, PUBLIC, fault, fetch, get
 from tests.guarded import names as names
+from tests.person import Person
 from tests.servers import Recorder, Scripted, free_port, html, run, scripted, serve
 
 LOGIN = "me:c4n%C3%A4ry@"
@@ -215,3 +223,55 @@ def test_a_leg_that_the_proxy_stops_is_not_sent(site: Site, settings: Settings) 
             run(relay.send(relay.Endpoint(site.url), call, limits))
         assert caught.value.reason == reason
     assert site.posts == []
+
+
+def test_on_the_way_to_a_sign_in_server_it_is_told_what_to_do(site: Site, settings: Settings) -> None:
+    def trouble() -> str:
+        with pytest.raises(authserver.Trouble) as caught:
+            run(authserver.find(site.url, Challenge(), ()))
+        return caught.value.code
+
+    for answer in (REFUSED % 407, REFUSED % 403, b""):
+        with behind(settings, answer):
+            assert trouble() == "proxy"
+    settings.CONFIG = settings.CONFIG.model_copy(update={"ca_file": None})
+    with behind(settings):
+        assert trouble() == "tls"
+    for template in ("connections", "flows"):
+        assert "MRTR_CA_FILE must name it" in render_to_string(f"{template}/_trouble.html", {"code": "tls"})
+    assert "The proxy through which" in render_to_string("connections/_trouble.html", {"code": "proxy"})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_booking_goes_by_the_proxy_and_what_it_stops_is_sent_again(
+    person: Person, server: Server, settings: Settings, certificate: Path, authority: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def resolve(*_: object) -> list[ipaddress.IPv4Address]:
+        return [ipaddress.IPv4Address(GLOBAL)]
+
+    monkeypatch.setattr(egress, "_resolve", resolve)  # the app's loop, uvloop, has a resolver of its own
+    settings.CONFIG = settings.CONFIG.model_copy(update={"ca_file": authority})
+    recorder = Recorder(build("a key for the tests"))
+    with serve(recorder, lifespan="on", ssl_certfile=str(certificate)) as base, behind(settings) as proxy:
+        here = base.replace("http://127.0.0.1", "https://localhost")  # which the demo server answers to
+        point_to(server, here)
+        Server.objects.update(private_networks=[])
+        booking.start(person)
+        booking.tell_details(person)
+        with behind(settings, REFUSED % 407) as refusing:
+            person.press("Send")
+            person.until("unsent")
+            assert "did not accept its user and password" in person.page.text
+        go_by(settings, f"http://127.0.0.1:{proxy.port}")
+        person.press("Send again")
+        person.until("waiting")
+        paying = person.page.link("Open").replace("http:", "https:")
+        assert httpx2.post(paying, verify=settings.CONFIG.trust, trust_env=False, follow_redirects=True).is_success
+        person.press("I have finished")
+        person.until("waiting")
+        person.fill("I confirm", "Yes")
+        person.press("Send")
+        person.until("completed")
+    port = httpx2.URL(here).port
+    assert {*proxy.lines, *refusing.lines} == {f"CONNECT {GLOBAL}:{port} HTTP/1.1"}
+    assert [post.json["method"] for post in recorder.posts if post.json].count("tools/call") == 4
