@@ -20,6 +20,7 @@ from mrtr_web.rates import Limit
 LIMITS = {
     "suggest": Limit(12, 1 / 6),  # while somebody types
     "ask": Limit(12, 5),  # a server, what it offers
+    "test": Limit(12, 5),  # a server, by staff: saved or tested
     "connect": Limit(12, 5),  # tokens pasted, sign-ins begun
     "export": Limit(6, 10),  # of the audit trail
     "password": Limit(5, 180),  # the old one, to set a new one

@@ -1,5 +1,6 @@
 """Servers: who may see which, where their legs go, what is declared to them, discovery and listings."""
 
+import logging
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,10 +17,11 @@ from mrtr_web import entries, ledger, listings, measures, operations, relay, tok
 from mrtr_web.asking import Answers, Question, ask
 from mrtr_web.models import Flow, Listing, Server
 
+log = logging.getLogger(__name__)
 PAUSE = timedelta(seconds=30)
 """After trouble a server is asked again no sooner, unless a person says so."""
 LISTING_SECONDS = 15.0
-"""A person waits for what a server offers; longer is a fault of the server."""
+"""For all that it is asked at once: a person waits for what a server offers; longer is a fault of the server."""
 LOOK_SECONDS = 5.0
 """And so long for servers that they only search."""
 ASKED_BY = ("url", "capabilities", "credential_kind", "credential_source", "credential_ref", "credential_sealed")
@@ -180,11 +182,14 @@ def _store(server: Server, user: int, answers: Answers, asked_at: datetime) -> N
         tokens.note_let_in(server, user)
     with transaction.atomic():
         rows = Server.objects.select_for_update().filter(pk=server.pk, **asked)
-        if not rows.exists():
+        before = rows.values_list("trouble", flat=True).first()
+        if before is None:
             return
         # Of one person, others are not told.
         common = server.trouble if not server.asks_each or server.trouble in OF_ALL else ""
         rows.update(checked_at=server.checked_at, trouble=common)
+        if common not in ("", before):
+            log.warning("server %s has trouble: %s", server.slug, common)
         for kind, found in answers.found.items():
             listings.keep(server, user, kind, found, asked_at)
         if discovery := answers.found.get(listings.DISCOVERY):

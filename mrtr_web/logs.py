@@ -40,6 +40,13 @@ class WithoutQuery(logging.Filter):
         return True
 
 
+class WithoutServers(logging.Filter):
+    """502 is how a page says that a server is down: who asked the server has written that, once."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return getattr(record, "status_code", None) != 502
+
+
 class FromInfo(logging.Filter):
     """Below INFO the ASGI server and its WebSocket library write cookies and frames, word for word."""
 

@@ -4,6 +4,7 @@ Times are written on the database's clock (Now()), so that several processes agr
 """
 
 import uuid
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -64,6 +65,11 @@ class Session(models.Model):
 
     def __str__(self) -> str:
         return f"session {self.pk}"
+
+    @property
+    def since(self) -> datetime:
+        """When it began: it was to last so long."""
+        return self.ends_at - timedelta(seconds=settings.CONFIG.session_absolute)
 
 
 class Server(models.Model):

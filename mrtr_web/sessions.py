@@ -175,11 +175,9 @@ class Living:
 
 def living_of(user: int) -> list[Living]:
     """A person's sessions that count, the one used last first."""
-    lasts = timedelta(seconds=settings.CONFIG.session_absolute)
     found = Session.objects.filter(user=user, expire_date__gt=timezone.now()).exclude(key_digest="")
-    counted = found.annotate(count=Count("records", filter=Q(records__flow__state__in=OPEN))).order_by("-seen_at")
-    rows = counted.values_list("pk", "ends_at", "seen_at", "count")
-    return [Living(pk, ends_at - lasts, seen_at, count) for pk, ends_at, seen_at, count in rows]
+    rows = found.annotate(count=Count("records", filter=Q(records__flow__state__in=OPEN))).order_by("-seen_at")
+    return [Living(row.pk, row.since, row.seen_at, row.count) for row in rows.defer("session_data")]
 
 
 def secret_in(cookies: Mapping[str, str]) -> bytes | None:

@@ -169,6 +169,7 @@ LOGGING = {
     "filters": {
         "without_text": {"()": "mrtr_web.logs.WithoutText"},
         "without_query": {"()": "mrtr_web.logs.WithoutQuery"},
+        "without_servers": {"()": "mrtr_web.logs.WithoutServers"},
     },
     "formatters": {
         "text": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
@@ -180,7 +181,8 @@ LOGGING = {
     "loggers": {
         # Of its own Django mails failed requests, with all that was posted; at DEBUG it writes SQL and what is drawn.
         "django": {"handlers": [], "level": "INFO"},
-        "django.request": {"level": "ERROR"},  # a refused form is no news for an operator
+        # A refused form is no news for an operator.
+        "django.request": {"level": "ERROR", "filters": ["without_servers"]},
         "django.security.csrf": {"filters": ["without_query"]},  # it quotes where a post says that it comes from
         "django.server": {"handlers": [], "level": "ERROR"},
         **dict.fromkeys(("asyncio", "channels", "channels_redis", "psycopg", "redis"), {"level": "INFO"}),

@@ -8,7 +8,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, Permission, User
 from pytest_django import Settings
 
-from mrtr_web import credentials
+from mrtr_web import allowances, credentials, rates
 from mrtr_web.models import AuditEntry, Finding, Flow, KeptMessages, Leg, Round, SealedRecord, Server, Session
 from tests.desk import desk, done
 from tests.person import Page, Person
@@ -88,6 +88,20 @@ def test_test_connection_asks_the_server_as_it_is_saved(root: Person, clerk: Per
         assert "Test connection" not in viewer.get(page_of(server)).response.text
         token = viewer.client.cookies["mrtr_csrf"]
         assert viewer.post(path, {"csrfmiddlewaretoken": [token]}).status == 403
+
+
+def test_staff_have_servers_asked_a_dozen_times_at_once_at_most(
+    root: Person, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(allowances.LIMITS, "test", rates.Limit(4, 60))
+    with desk(server, done()) as recorder:
+        said = [ask_now(root, server).text for _ in range(3)]
+        asked = len(recorder.posts)
+        said.append(save(root, page_of(server), name="Other desk").text)
+        assert len(recorder.posts) == asked
+    assert ["answers." in text for text in said] == [True, True, False, False]
+    assert all("It was not asked: that was a lot in a short time. Wait " in text for text in said[2:])
+    assert Server.objects.get().name == "Other desk"
 
 
 def test_a_secret_goes_in_and_is_never_shown_again(root: Person, server: Server, caplog: Any) -> None:

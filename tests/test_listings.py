@@ -1,7 +1,9 @@
 """Listings: for whom they are kept and until when, and what each of their entries becomes."""
 
 import asyncio
+import contextlib
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -14,9 +16,9 @@ from django.db import connection
 from mrtr_web import catalog, egress, sessions
 from mrtr_web.lifetimes import LONGEST, SHORTEST, Lifetime, lifetime
 from mrtr_web.models import Listing, Server, Session
-from tests.desk import LISTED, asks, calls, desk, done, meanwhile, relisted, tools
+from tests.desk import LISTED, Desk, asks, calls, desk, done, meanwhile, point_to, relisted, tools
 from tests.person import Person
-from tests.servers import Answer, Post, Step, result
+from tests.servers import Answer, Post, Receive, Recorder, Scope, Send, Step, result, serve
 from tests.test_kinds import begin, findings, send
 from tests.test_rules_listings import let_it_age
 from tests.visitors import cookies_of
@@ -189,6 +191,39 @@ def test_what_an_old_address_lists_is_not_kept_for_the_new_one(person: Person, s
         assert "Ask me" not in person.get(PAGE).text
     assert not Listing.objects.exists()
     assert (Server.objects.get().trouble, Server.objects.get().checked_at) == ("", None)
+
+
+class Dripping(Desk):
+    """Each listing begins at once and never ends, a space at a time."""
+
+    listed = LISTED | {"server/discover": LISTED["server/discover"] | {"capabilities": {"tools": {}, "prompts": {}}}}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        post = scope.get("mrtr.post")
+        if post is None or not post.json["method"].endswith("/list"):
+            return await super().__call__(scope, receive, send)
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
+        message: Any = {}
+        while message.get("type") != "http.disconnect":
+            await send({"type": "http.response.body", "body": b" ", "more_body": True})
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(0.05):
+                    message = await receive()
+
+
+@pages
+def test_listings_that_drip_are_left_after_one_time_for_all_of_them(
+    person: Person, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalog, "LISTING_SECONDS", 1.0)
+    recorder = Recorder(Dripping())
+    with serve(recorder, lifespan="on") as base:
+        point_to(server, base)
+        began = time.monotonic()
+        page = person.get(PAGE)
+        assert (page.status, "took too long" in page.text, time.monotonic() - began < 3) == (502, True, True)
+    assert recorder.methods == ["server/discover", "tools/list"]
+    assert Server.objects.get().trouble == "timeout"
 
 
 @pages

@@ -81,6 +81,16 @@ def test_a_server_that_never_listened_is_said_so_in_the_catalogue(person: Person
     assert person.get(TOOL).status == 502
 
 
+def test_a_server_that_goes_down_is_one_warning_and_its_pages_are_no_errors(
+    person: Person, server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    Server.objects.update(url=f"http://127.0.0.1:{free_port()}/mcp")
+    for _ in range(3):
+        assert person.get("/s/demo/").status == person.press("Try again").status == person.get(TOOL).status == 502
+    told = [(record.levelname, record.getMessage()) for record in caplog.records if record.levelname != "INFO"]
+    assert told == [("WARNING", "server demo has trouble: refused")]
+
+
 def test_a_legacy_server_is_said_so(person: Person, server: Server) -> None:
     """VE-4"""
     with desk(server, lambda post: error(post, -32000, status=400), listings={}):

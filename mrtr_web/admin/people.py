@@ -1,10 +1,9 @@
 """People and their sessions. Ending a session goes through the review desk's way out, and so does deleting one here."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.apps import apps
-from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.forms import UserChangeForm
@@ -104,7 +103,7 @@ class SessionAdmin(Guarded):
 
     @admin.display(description=_("Signed in since"))
     def since(self, session: Session) -> datetime:
-        return session.ends_at - timedelta(seconds=settings.CONFIG.session_absolute)
+        return session.since
 
     def delete_model(self, request: HttpRequest, obj: Session) -> None:
         review.end_session(obj, by=request.user.pk or 0)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-from mrtr_web import catalog, credentials, egress, entries, kept, ledger, probe
+from mrtr_web import allowances, catalog, credentials, egress, entries, kept, ledger, probe
 from mrtr_web.admin import clientform, credentialform, records
 from mrtr_web.admin.guarded import Guarded, is_super
 from mrtr_web.admin.importing import import_page
@@ -201,5 +201,16 @@ def _shown(name: str) -> str:
 
 
 def _tell(request: HttpRequest, server: Server) -> None:
+    """Ask the server, and say how that went."""
+    try:
+        allowances.spend(request.user.pk or 0, "test", server.pk)
+    except allowances.TooMany as too_many:
+        text = ngettext(
+            "It was not asked: that was a lot in a short time. Wait %d second, then test its connection.",
+            "It was not asked: that was a lot in a short time. Wait %d seconds, then test its connection.",
+            too_many.seconds,
+        )
+        messages.warning(request, text % too_many.seconds)
+        return
     report = probe.probe(server, request.user.pk)
     messages.add_message(request, messages.SUCCESS if report.reachable else messages.WARNING, report.words)

@@ -1,6 +1,7 @@
 """My connections: what lets a person in at servers, given, begun and taken back."""
 
 import contextlib
+import logging
 import uuid
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -20,6 +21,9 @@ from mrtr_web import admission, allowances, authserver, catalog, headerlines, ke
 from mrtr_web.access import PER_PERSON
 from mrtr_web.models import Connection, Server
 from mrtr_web.views.web import SignedIn, lost_post, own_host, signed_in, uuid_in
+
+
+log = logging.getLogger(__name__)
 
 
 class Errand(NamedTuple):
@@ -178,6 +182,7 @@ def _leave(request: SignedIn, server: Server) -> HttpResponse:
             page=errand.page,
         )
     except authserver.Trouble as trouble:
+        log.warning("nobody can sign in at server %s: %s", server.slug, trouble.code)
         return _page(request, server, 502, code=trouble.code)
     except keyring.NoKeys:
         return _page(request, server, 503, code="no_keys")
