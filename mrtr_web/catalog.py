@@ -26,9 +26,7 @@ LOOK_SECONDS = 5.0
 """And so long for servers that they only search."""
 ASKED_BY = ("url", "capabilities", "credential_kind", "credential_source", "credential_ref", "credential_sealed")
 """What of a server decides what it answers."""
-OF_ALL = frozenset(
-    {"refused", "dns", "tls", "blocked", "connect_timeout", "proxy", "proxy_login", "proxy_refused"}
-)
+OF_ALL = frozenset({"refused", "dns", "tls", "blocked", "connect_timeout", "proxy", "proxy_login", "proxy_refused"})
 """Troubles of everybody alike, also where each person has a credential of their own."""
 CONNECTS = frozenset({"unauthorized", "forbidden", "credential", "renewal"})
 """Troubles that a person ends by signing in, or by giving a token, where each has their own."""

@@ -1,6 +1,5 @@
 """What the guarded client lets out and lets in, over real HTTP; the test resolves names where needed."""
 
-import asyncio
 import contextlib
 import ipaddress
 import socket

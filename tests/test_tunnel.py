@@ -244,7 +244,12 @@ def test_on_the_way_to_a_sign_in_server_it_is_told_what_to_do(site: Site, settin
 
 @pytest.mark.django_db(transaction=True)
 def test_a_booking_goes_by_the_proxy_and_what_it_stops_is_sent_again(
-    person: Person, server: Server, settings: Settings, certificate: Path, authority: Path, monkeypatch: pytest.MonkeyPatch
+    person: Person,
+    server: Server,
+    settings: Settings,
+    certificate: Path,
+    authority: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def resolve(*_: object) -> list[ipaddress.IPv4Address]:
         return [ipaddress.IPv4Address(GLOBAL)]

@@ -59,7 +59,9 @@ def _unreached(error: httpx2.HTTPError) -> str:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return "its certificate is not accepted. Renew it, send the whole chain, or name its authority in MRTR_CA_FILE"
+            return (
+                "its certificate is not accepted. Renew it, send the whole chain, or name its authority in MRTR_CA_FILE"
+            )
         if isinstance(cause, ssl.SSLError):
             return "TLS fails. Does the proxy end https at this port?"
         cause = cause.__cause__ or cause.__context__

@@ -22,7 +22,6 @@ from mrtr_web.access import PER_PERSON
 from mrtr_web.models import Connection, Server
 from mrtr_web.views.web import SignedIn, lost_post, own_host, signed_in, uuid_in
 
-
 log = logging.getLogger(__name__)
 
 
