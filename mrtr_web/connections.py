@@ -6,7 +6,8 @@ connection is kept for a moment; a request that arrives whole meanwhile is answe
 prolongs the moment: neither bytes that dribble in nor a WebSocket, which is refused. A WebSocket that its browser is
 closing at that moment is let go: uvicorn would say so to it once more, fail, and end without the app's own end.
 
-And what of a request is not its body is bounded, for uvicorn keeps headers of any length in memory.
+And what of a request is not its body is bounded, for uvicorn keeps headers of any length in memory. A request that
+wants to become anything but a WebSocket is refused: uvicorn would go on with it, without its body.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ import contextlib
 import socket
 from typing import Any
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import CLOSING
@@ -25,6 +27,10 @@ MOST_AROUND = 256 * 1024
 STOPPING = "mrtr_web.stopping"
 UNAVAILABLE = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
+
+class NoUpgrade(httptools.HttpParserError):  # type: ignore[misc]  # it has no types
+    """Asks for another protocol than there is: the parser would drop the body, or take it for the next request."""
 
 
 class WebSocket(WebSocketsSansIOProtocol):
@@ -71,9 +77,14 @@ class Connection(HttpToolsProtocol):
             self._linger()
 
     def on_headers_complete(self) -> None:
+        if self.parser.should_upgrade() and not self._is_for_a_socket():
+            raise NoUpgrade  # which is answered with 400
         super().on_headers_complete()
         if STOPPING in self.app_state and not self._should_upgrade():
             self.cycle.keep_alive = False
+
+    def _is_for_a_socket(self) -> bool:
+        return self._should_upgrade() and self.parser.get_method() == b"GET"
 
     def shutdown(self) -> None:
         self.app_state[STOPPING] = True
