@@ -29,7 +29,7 @@ UNAVAILABLE = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnect
 TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
-class NoUpgrade(httptools.HttpParserError):  # type: ignore[misc]  # it has no types
+class NoUpgrade(httptools.HttpParserError):
     """Asks for another protocol than there is: the parser would drop the body, or take it for the next request."""
 
 
