@@ -15,11 +15,12 @@ from django.test import override_settings
 from pytest_django import DjangoDbBlocker, Settings
 
 from mrtr_web import threads
+from mrtr_web.connections import WebSocket
 from mrtr_web.demo.server import build
 from mrtr_web.models import PRIVATE_NETWORKS, Server
 from tests.desk import point_to
 from tests.person import Person
-from tests.servers import BOUND, Recorder, Socket, serve
+from tests.servers import BOUND, Recorder, serve
 from tests.staff import clerk as clerk
 from tests.staff import root as root
 from tests.window import browser as browser
@@ -143,7 +144,7 @@ def app(transactional_db: None, collected: None) -> Iterator[str]:
     """The app under a real ASGI server in this process, so that legs run; its base URL."""
     from mrtr_web.asgi import application
 
-    with serve(application, lifespan="on", ws=Socket) as base:
+    with serve(application, lifespan="on", ws=WebSocket) as base:
         yield base
     finish_legs()
     close_connections()

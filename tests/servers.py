@@ -16,7 +16,6 @@ from urllib.parse import parse_qsl
 
 import httpx2
 import uvicorn
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from mrtr_web import egress
 
@@ -41,14 +40,6 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
             await egress.aclose()
 
     return asyncio.run(main())
-
-
-class Socket(WebSocketsSansIOProtocol):
-    """Its end is told to a browser once: a second time, or after the browser's own, uvicorn fails at it."""
-
-    def shutdown(self) -> None:
-        if not self.transport.is_closing():
-            super().shutdown()
 
 
 class _Server(uvicorn.Server):

@@ -40,7 +40,7 @@ def echo() -> Echo:
 
 @pytest.fixture
 def base(echo: Echo) -> Iterator[str]:
-    with serve(echo, http=Connection, lifespan="off") as base:
+    with serve(echo, http=Connection, lifespan="off", ws="auto") as base:
         yield base
 
 
@@ -127,3 +127,23 @@ def test_many_requests_on_one_connection_are_counted_one_by_one(base: str, echo:
     one = b"GET /get HTTP/1.1\r\nHost: h\r\nX-A: " + b"a" * 60_000 + END
     answer = send(base, *[one] * 9, GET + END)
     assert (answer.count(b"HTTP/1.1 200 OK"), len(echo.paths)) == (10, 10)
+
+
+UPGRADE = b"Connection: Upgrade\r\nUpgrade: "
+SIZED = b"\r\nContent-Length: %d" % len(HIDDEN) + END
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        POST + UPGRADE + b"h2c" + SIZED,
+        POST + UPGRADE + b"h2c\r\nTransfer-Encoding: chunked" + END,
+        POST + b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: TLS/1.0, h2c" + SIZED,
+        POST + UPGRADE + b"websocket" + SIZED,
+        GET.replace(b"close", b"upgrade") + b"Upgrade: x" + SIZED,
+        b"CONNECT h:443 HTTP/1.1\r\nHost: h" + SIZED,
+    ],
+)
+def test_no_body_becomes_a_request_by_an_upgrade_that_nobody_makes(base: str, echo: Echo, head: bytes) -> None:
+    assert send(base, head, HIDDEN).startswith(b"HTTP/1.1 400 ")
+    assert echo.paths == []

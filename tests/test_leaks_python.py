@@ -120,9 +120,13 @@ def test_no_exception_is_written_with_its_text_and_debug_is_of_use(form: str) ->
 # What is shown of objects that hold content, as in a log or a traceback with locals
 
 
+ELSEWHERE = (".migrations", ".demo", ".management", ".settings", ".asgi", ".sso")
+"""What holds no content, or cannot be imported here: single sign-on is off, and its only model is public metadata."""
+
+
 def modules() -> Iterator[Any]:
     for found in pkgutil.walk_packages(mrtr_web.__path__, "mrtr_web."):
-        if not any(part in found.name for part in (".migrations", ".demo", ".management", ".settings", ".asgi")):
+        if not any(part in found.name for part in ELSEWHERE):
             yield importlib.import_module(found.name)
 
 

@@ -1,5 +1,6 @@
 """Behind nginx, set up as docs/deploy/nginx.conf says: TLS, cookies, addresses, sizes, other names, logs."""
 
+import functools
 import socket
 import ssl
 from collections.abc import Iterator
@@ -74,6 +75,59 @@ def test_another_name_gets_nothing(alone: Front) -> None:
         httpx2.get(f"http://127.0.0.1:{alone.plain}/", trust_env=False)
     led = httpx2.get(f"http://{NAME}:{alone.plain}/flows/?x=1", trust_env=False)
     assert (led.status_code, led.headers["location"]) == (301, f"https://{NAME}/flows/?x=1")
+
+
+GOES = b"\r\nConnection: close\r\n\r\n"
+QUERY = f"?topic={CANARY}".encode()
+ELSEWHERE = (
+    b"GET /%b HTTP/1.1\r\nHost: other.example" % QUERY + GOES,
+    b"GET https://other.example/%b HTTP/1.1\r\nHost: localhost" % QUERY + GOES,
+    b"GET /%b HTTP/1.0\r\n\r\n" % QUERY,
+    b"GET /%b HTTP/1.1" % QUERY + GOES,
+)
+
+
+def said(front: Front, request: bytes, secure: bool = True) -> bytes:
+    """All that comes back for these bytes, sent under our own name as TLS has it."""
+    with (
+        socket.create_connection(("127.0.0.1", front.port if secure else front.plain), BOUND) as plain,
+        front.trust().wrap_socket(plain, server_hostname=NAME) if secure else plain as connection,
+    ):
+        connection.sendall(request)
+        return b"".join(iter(functools.partial(connection.recv, 65536), b""))
+
+
+@pytest.mark.parametrize("secure", [True, False])
+def test_another_host_or_none_is_told_nothing_and_not_logged(alone: Front, secure: bool) -> None:
+    for request in ELSEWHERE:
+        answer = said(alone, request, secure)
+        assert answer == b"" or answer.startswith(b"HTTP/1.1 400 ")
+        assert b"nginx/" not in answer and b"Welcome" not in answer
+    assert CANARY not in alone.logged()
+
+
+def test_what_nginx_and_the_app_could_read_in_two_ways_ends_at_one_of_them(front: Front) -> None:
+    hidden = b"GET /hidden HTTP/1.1\r\nHost: localhost" + GOES
+    sized = b"\r\nHost: localhost\r\nContent-Length: %d\r\nConnection: close" % len(hidden)
+    both = b"\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    twice = b"\r\nHost: other.example"
+    assert said(front, b"POST /accounts/login/ HTTP/1.1" + sized + both + hidden).startswith(b"HTTP/1.1 400 ")
+    assert said(front, b"POST /accounts/login/ HTTP/1.1" + sized + twice + b"\r\n\r\n").startswith(b"HTTP/1.1 400 ")
+    for wanted in (b"h2c", b"TLS/1.0", b"websocket"):
+        upgrade = sized + b", Upgrade\r\nUpgrade: " + wanted + b"\r\n\r\n"
+        status = said(front, b"POST /accounts/login/ HTTP/1.1" + upgrade + hidden)[:12]
+        assert status == (b"HTTP/1.1 400" if wanted == b"websocket" else b"HTTP/1.1 403"), wanted
+    for path in (
+        b"/static/../manage.py",
+        b"/static/%2e%2e/%2e%2e/manage.py",
+        b"/static/..%5cmanage.py",
+        b"/static//etc/passwd",
+    ):
+        assert said(front, b"GET " + path + b" HTTP/1.1\r\nHost: localhost" + GOES)[:12] in (
+            b"HTTP/1.1 400",
+            b"HTTP/1.1 404",
+        )
+    assert "/hidden" not in front.logged()
 
 
 def test_no_query_is_logged_where_the_app_is_away(alone: Front) -> None:
