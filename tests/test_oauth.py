@@ -270,7 +270,7 @@ def test_an_issuer_that_is_not_announced(person: Person, server: Server, knobs: 
         ({"prm": {"authorization_servers": []}}, "does not say where people sign in"),
         (
             {
-                "prm": {"authorization_servers": ["https://10.0.0.1"]},
+                "prm": {"authorization_servers": ["https://127.0.0.9"]},
             },
             "could not be reached",
         ),
