@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core import checks
 
 from mrtr_web import logs
-from mrtr_web.ssoconfig import LOOPBACK
+from mrtr_web.values import LOOPBACK
 
 PLACEHOLDERS = ("django-insecure-", "changeme", "change-me", "your-secret")
 FEWEST_CHARACTERS = 10

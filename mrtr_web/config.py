@@ -14,7 +14,8 @@ from pydantic import AliasChoices, Field, SecretStr, ValidationError, Validation
 from pydantic_settings import SettingsConfigDict
 
 from mrtr_web import secretfiles, wayout
-from mrtr_web.ssoconfig import LOOPBACK, Names, SingleSignOn, in_parts, one_line, split_names
+from mrtr_web.ssoconfig import SingleSignOn
+from mrtr_web.values import LOOPBACK, Names, in_parts, one_line, split_names
 
 YEAR = 365 * 24 * 3600
 Seconds = Annotated[float, Field(gt=0, le=YEAR)]
@@ -35,7 +36,7 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")
 """What may be said of TLS in DATABASE_URL, as PostgreSQL's own programs take it."""
 DATABASES = "sqlite:///path or postgresql://user:password@host:port/name, special characters written as %40"
-MAIL_SERVERS = "smtp://user:password@host:587 (STARTTLS, save on loopback) or smtps://user:password@host:465"
+MAIL_SERVERS = "smtp://user:password@host:587 (STARTTLS, except on loopback) or smtps://user:password@host:465"
 _ADDRESS = re.compile(r"[^@\s<>]+@[\w-]+(\.[\w-]+)*")
 _TOKEN = re.compile(r"[\w-]+", re.ASCII)
 _HOST = re.compile(r"\*|\[[0-9a-f:.]+\]|\.?[\w-]+(\.[\w-]+)*\.?", re.IGNORECASE)

@@ -1,40 +1,18 @@
-"""The settings of single sign-on, and what their values are made of. config.Config has them all."""
+"""The settings of single sign-on. config.Config has them all."""
 
 import importlib.util
 import re
-from typing import Annotated, Any
-from urllib.parse import SplitResult, urlsplit
+from typing import Any
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, NoDecode
+from pydantic_settings import BaseSettings
 
-Names = Annotated[tuple[str, ...], NoDecode]
-"""A comma separated list."""
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+from mrtr_web.values import LOOPBACK, Names, in_parts, one_line, split_names
+
 PACKAGES = ("allauth", "jwt", "requests")
 """What single sign-on needs, and nothing else does."""
 _LISTS = ("oidc_groups", "oidc_staff", "oidc_superusers")
 _PAIR = re.compile(r"\s*[^,\s][^,]*=\s*[^=,\s][^=,]*")
-
-
-def split_names(value: object) -> object:
-    return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
-
-
-def one_line(value: str) -> str:
-    """Raises ValueError where there is nothing, or more."""
-    if not (value.isprintable() and value.strip()):
-        raise ValueError("must be one line of text")
-    return value.strip()
-
-
-def in_parts(url: str) -> SplitResult:
-    """An address in parts; empty ones where it is malformed. No error of the standard library, which may quote it."""
-    try:
-        found = urlsplit(url)
-        return found if found.port != 0 else urlsplit("")
-    except ValueError:
-        return urlsplit("")
 
 
 class SingleSignOn(BaseSettings):

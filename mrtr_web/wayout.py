@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from mrtr_web import secretfiles
-from mrtr_web.ssoconfig import in_parts
+from mrtr_web.values import in_parts
 
 PROXIES = "http://host:port or http://user:password@host:port, with https:// where the proxy itself takes TLS"
 MOST = 4 * 1024 * 1024

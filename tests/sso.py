@@ -21,7 +21,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from mrtr_web import ssoconfig
+from mrtr_web import values
 from tests.certificates import without_key
 from tests.person import Page, Person
 from tests.processes import BASE, Process, serving
@@ -131,7 +131,7 @@ def _database(folder: Path) -> Iterator[str]:
     if connection.vendor == "sqlite":
         yield f"sqlite:///{folder / 'sso.sqlite3'}"
         return
-    url = ssoconfig.in_parts(settings.CONFIG.database_url.get_secret_value())
+    url = values.in_parts(settings.CONFIG.database_url.get_secret_value())
     name = f"mrtr_sso_{secrets.token_hex(4)}"
     with psycopg.connect(url._replace(path="/postgres").geturl(), autocommit=True) as server:
         server.execute(f"CREATE DATABASE {name}")

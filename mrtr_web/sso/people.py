@@ -103,7 +103,7 @@ def _email(claims: dict[str, Any]) -> dict[str, str]:
 
 
 def _values(said: object) -> frozenset[str]:
-    """The values of the claim of groups: a list, or one alone. None where it says nothing."""
+    """The values of the claim of groups: a list, or one alone; empty where it says nothing."""
     listed = said if isinstance(said, list) else [said]
     return frozenset(each for each in listed if isinstance(each, str))
 
