@@ -315,6 +315,7 @@ class TestInABrowser:
             window.sign_in()
             page.goto(f"{window.base}/s/demo/")
             page.get_by_role("link", name="greet").click()
+            expect(page.get_by_text("is asked for suggestions")).to_be_visible()
             page.get_by_label("city").press_sequentially("Ly", delay=20)
             expect(page.locator("datalist option")).to_have_count(1)
             page.get_by_label("city").fill("Lyon")  # as the browser does with the option that is clicked
@@ -330,6 +331,7 @@ class TestInABrowser:
             window.sign_in()
             page.goto(f"{window.base}/s/demo/")
             page.get_by_role("link", name="greet").click()
+            expect(page.get_by_text("is asked for suggestions")).to_be_visible()
             with page.expect_request("**/suggest/"):
                 page.get_by_label("city").press_sequentially("L")
             with page.expect_event("requestfailed", lambda request: request.url.endswith("/suggest/")):
