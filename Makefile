@@ -17,8 +17,8 @@ test: $(VENV)/.test
 	@sh .ci/packages.sh
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-# The same tests on PostgreSQL, but for those of pages in a browser, to which the database is all one; the database
-# itself need not exist, a test database is made beside it.
+# The same tests on PostgreSQL, but for those that use no database and those of pages in a browser, to which it is all
+# one; the database itself need not exist, a test database is made beside it.
 test-postgres: export DATABASE_URL ?= postgresql://postgres@127.0.0.1:5432/mrtr
 test-postgres: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not browser" $(ARGS)

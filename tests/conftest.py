@@ -27,6 +27,22 @@ from tests.window import browser as browser
 from tests.window import opened as opened
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On PostgreSQL, what uses no database would only be the same once more."""
+    if connection.vendor == "sqlite":
+        return
+    sorted_out: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items:
+        sorted_out[_uses_database(item)].append(item)
+    config.hook.pytest_deselected(items=sorted_out[False])
+    items[:] = sorted_out[True]
+
+
+def _uses_database(item: pytest.Item) -> bool:
+    marked = any(map(item.get_closest_marker, ("django_db", "own_database")))
+    return marked or not {"db", "transactional_db"}.isdisjoint(getattr(item, "fixturenames", ()))
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(
     django_db_modify_db_settings_parallel_suffix: None, tmp_path_factory: pytest.TempPathFactory

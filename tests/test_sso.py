@@ -19,6 +19,8 @@ from tests.sso import company as company
 from tests.sso import knobs as knobs
 from tests.sso import person as person
 
+pytestmark = pytest.mark.own_database
+
 
 def test_a_newcomer_gets_an_account_and_comes_to_the_page_that_they_wanted(company: Site, person: Person) -> None:
     company.world.knobs.people["0001"] = {

@@ -21,6 +21,8 @@ from tests.sso import knobs as knobs
 from tests.sso import person as person
 from tests.test_headers import wrong
 
+pytestmark = pytest.mark.own_database
+
 HOME = "/"
 
 
