@@ -9,6 +9,7 @@ import json
 import logging
 import socket
 import threading
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
@@ -27,6 +28,14 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 BOUND = 20.0
 """How long a test waits for anything, in seconds."""
+
+
+def until(happened: Callable[[], object]) -> None:
+    """Wait for it."""
+    end = time.monotonic() + BOUND
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:

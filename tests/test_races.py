@@ -12,9 +12,11 @@ from urllib.parse import urlencode
 import pytest
 from django.conf import settings
 
+from mrtr_web.flow import State
 from mrtr_web.models import Flow, Leg, Server
 from tests.desk import TOOL, asks, calls, desk, done
 from tests.person import BOUND, Person
+from tests.servers import until
 from tests.visitors import cookie_header
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -77,6 +79,7 @@ def test_twenty_posts_of_one_start_form_are_one_flow(person: Person, server: Ser
         statuses: list[int] = []
         at_once(20, lambda _: statuses.append(post_raw(person, TOOL, form.data())))
         assert set(statuses) == {302}
+        until(Flow.objects.filter(state=State.WAITING).exists)
         assert (Flow.objects.count(), Leg.objects.count(), len(calls(recorder))) == (1, 1, 1)
 
 

@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from mrtr_web.turns import Turns
 from tests.desk import TOOL, always, asks, calls, desk, done, start
 from tests.person import BOUND, Person
 from tests.processes import listening, serving
-from tests.servers import Answer
+from tests.servers import Answer, until
 from tests.visitors import cookies_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -90,18 +90,11 @@ def test_processes_are_replaced_under_load_without_a_refusal(alice: User, server
                 enough = load.posts + 5
                 leaving.handle.send_signal(signal.SIGTERM)
                 leaving.handle.wait(BOUND)
-                _until(functools.partial(load.has, enough))
+                until(functools.partial(load.has, enough))
         assert load.trouble == []
         assert load.posts >= 20
         assert Flow.objects.count() == load.posts
         assert set(Flow.objects.values_list("state", flat=True)) == {"completed"}
-
-
-def _until(happened: Callable[[], bool]) -> None:
-    end = time.monotonic() + BOUND
-    while not happened():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def _received(connection: socket.socket, end: bytes) -> bytes:
@@ -131,7 +124,7 @@ def test_a_request_that_arrives_while_the_process_stops_is_answered(tmp_path: Pa
             idle.sendall(ask + b"\r\n")
             assert _received(idle, b"ok").startswith(b"HTTP/1.1 200")
             process.handle.send_signal(signal.SIGTERM)
-            _until(lambda: b"Shutting down" in process.log.read_bytes())
+            until(lambda: b"Shutting down" in process.log.read_bytes())
             stuck.sendall(ask)  # and no end of it: this must not hold the process
             for connection, rest in ((half, b"\r\n"), (idle, ask + b"\r\n")):
                 connection.sendall(rest)
@@ -160,7 +153,7 @@ def test_nobody_holds_a_stopping_process(tmp_path: Path) -> None:
             connection.sendall(ask)
             assert _received(connection, b"ok").startswith(b"HTTP/1.1 200")
         process.handle.send_signal(signal.SIGTERM)
-        _until(lambda: b"Shutting down" in process.log.read_bytes())
+        until(lambda: b"Shutting down" in process.log.read_bytes())
         start = time.monotonic()
         for connection, sent in zip(connections, (b"G", HALF, UPGRADE), strict=True):
             connection.sendall(sent)

@@ -2,7 +2,6 @@
 
 import signal
 import threading
-import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from tests.desk import calls, desk, done, required, start
 from tests.person import BOUND, Person
 from tests.processes import serving
 from tests.reviewers import flow_of, looking, reviewer_of
-from tests.servers import Answer, Post
+from tests.servers import Answer, Post, until
 from tests.visitors import cookies_of
 
 CHECKS = "Waits for you to check again"
@@ -34,10 +33,7 @@ class Patience:
 
 def _until_it_pauses() -> None:
     """Until the next leg is seconds away."""
-    end = time.monotonic() + BOUND
-    while not Flow.objects.filter(state=State.NOT_YET, state_only__gte=6).exists():
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    until(Flow.objects.filter(state=State.NOT_YET, state_only__gte=6).exists)
 
 
 def _later() -> None:
