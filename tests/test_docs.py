@@ -11,6 +11,7 @@ import pytest
 from django.core.management import get_commands, load_command_class
 
 from mrtr_web import config, secretfiles
+from mrtr_web.models import KeptMessages, Session
 from tests.processes import BASE
 
 PAGES = [*(BASE / name for name in ("README.md", "SECURITY.md")), *sorted((BASE / "docs").rglob("*.md"))]
@@ -91,3 +92,12 @@ def headings(page: Path) -> set[str]:
 def test_readme_leads_to_each_page() -> None:
     linked = {link.partition("#")[0] for link in LINK.findall((BASE / "README.md").read_text())}
     assert {f"docs/{page.name}" for page in (BASE / "docs").glob("*.md")} <= linked
+
+
+def test_the_backup_leaves_out_sessions_and_all_that_hangs_below_them() -> None:
+    below = {relation.related_model._meta.db_table for relation in Session._meta.related_objects}
+    wanted = {Session._meta.db_table, KeptMessages._meta.db_table, *below}
+    operate = (BASE / "docs" / "operate.md").read_text()
+    assert set(re.findall(r"--exclude-table-data=(\w+)", operate)) == wanted
+    (emptied,) = re.findall(r"TRUNCATE ([\w, ]+)", operate)
+    assert set(emptied.split(", ")) == wanted
