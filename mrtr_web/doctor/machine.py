@@ -82,7 +82,7 @@ def tables() -> Finding:
         return fault("migrations", words)
     if lacking:
         words = f"{lacking[0]} is missing though all are applied: the tables are of another version"
-        return fault("migrations", f"{words}. docs/operate.md, Upgrade, says how to go on")
+        return fault("migrations", f"{words}. Before 1.0 that may be: docs/operate.md says how to go on")
     return well("migrations", "all are applied")
 
 
