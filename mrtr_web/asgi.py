@@ -141,9 +141,10 @@ async def _lifespan(receive: Receive, send: Send) -> None:
 
 
 async def _sweep() -> None:
-    """Once a minute: end sessions that ran out, give up on legs whose lease ran out, forget free allowances."""
+    """Once a minute: end what ran out or lost its record, give up on legs whose lease ran out, forget allowances."""
+    ended = (SessionStore.clear_expired, ledger.expire_orphans, ledger.expire_leases)
     while True:
-        for work in (SessionStore.clear_expired, ledger.expire_leases, allowances.forget_free, guard.forget_old):
+        for work in (*ended, allowances.forget_free, guard.forget_old):
             try:
                 await threaded(work)
             except Exception as error:  # a lost database must not end the sweeper

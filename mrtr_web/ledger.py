@@ -306,6 +306,13 @@ def expire_leases(**only: Any) -> int:
     return moved
 
 
+def expire_orphans(**only: Any) -> int:
+    """Open flows whose record is gone can never go on: they are expired (D2). Returns how many were moved."""
+    gone = Q(record__isnull=True)
+    lost = Flow.objects.filter(gone, state__in=machine.OPEN, **only).values_list("pk", flat=True)
+    return sum(move(pk, Event.SESSION_ENDED, where=gone, lease_until=None) for pk in list(lost))
+
+
 def abandon_all(legs: Iterable[tuple[uuid.UUID, uuid.UUID]]) -> None:
     """Give up on these (flow, leg), one after the other: the first that the database refuses ends it."""
     for flow_id, leg in legs:

@@ -248,6 +248,8 @@ class SessionGate(SessionMiddleware):
         gated.visitor = _visitor(store.row, request.COOKIES) if signed_in else None
         gated.key_lost = signed_in and gated.visitor is None
         gated.taken = False
+        if gated.visitor is not None and settings.SECRET_KEY_FALLBACKS:
+            _sign_anew(store, gated.visitor)
         if gated.key_lost:
             store.flush()
         _current.set(gated.visitor.session if gated.visitor else None)
@@ -265,6 +267,20 @@ class SessionGate(SessionMiddleware):
                 response.delete_cookie(name, samesite="Lax")
             response["Clear-Site-Data"] = '"cache", "storage"'
         return response
+
+
+def _sign_anew(store: SessionStore, visitor: Visitor) -> None:
+    """A session of before a rotation of SECRET_KEY goes on under the new key, and under its name.
+
+    Django would rename it: another request of the browser, on its way meanwhile, would then find no session, and its
+    answer would take the browser's key away.
+    """
+    user = get_user_model().objects.filter(pk=visitor.user).first()
+    signed = store.get(HASH_SESSION_KEY, "")
+    if user is None or constant_time_compare(signed, user.get_session_auth_hash()):
+        return
+    if any(constant_time_compare(signed, each) for each in user.get_session_auth_fallback_hash()):
+        store[HASH_SESSION_KEY] = user.get_session_auth_hash()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Q
 from django.db.models.functions import Length
 
 from mrtr_web import allowances, catalog, kept, ledger, live, operations, pages, relay, secrecy, steps, vault, waits
@@ -100,9 +99,9 @@ def reduce(visitor: Visitor, row: Flow, record: Record) -> Record:
 
 
 def expire_without_record(row: Flow) -> Flow:
-    """An open flow whose record is gone can never go on: it is expired (D2)."""
+    """The flow as it is, once it is over where its record is gone."""
     if row.is_open:
-        ledger.move(row.pk, Event.SESSION_ENDED, where=Q(record__isnull=True), lease_until=None)
+        ledger.expire_orphans(pk=row.pk)
         row.refresh_from_db()
     return row
 

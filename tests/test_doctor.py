@@ -190,6 +190,14 @@ def test_a_missing_migration_is_named(db: None) -> None:
     assert found.words == f"1 are not applied, the first is mrtr_web.{last.name}. Run manage.py migrate"
 
 
+def test_tables_of_another_version_are_named_though_nothing_is_left_to_migrate(db: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE mrtr_web_flow DROP COLUMN note")
+    found = machine.tables()
+    assert found.level == "FAIL"
+    assert found.words.startswith("mrtr_web_flow.note is missing")
+
+
 def test_the_database_clock_is_read(db: None) -> None:
     assert machine.clock().level == "ok"
 

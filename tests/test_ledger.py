@@ -54,6 +54,15 @@ def claim(row: Flow, event: Event = Event.ANSWERED, *, seen: Flow | None = None,
     return ledger.claim(seen or Flow.objects.get(pk=row.pk), event, by=row.user_id, sealed=b"a", lease=20, **more)
 
 
+def test_what_nobody_can_go_on_with_is_over(alice: User, server: Server, session: Session) -> None:
+    """As after a restored backup that has no sealed records in it."""
+    (lost, _), (kept, _) = waiting(alice, server, session), waiting(alice, server, session)
+    SealedRecord.objects.filter(pk=lost.pk).delete()
+    assert (ledger.expire_orphans(), ledger.expire_orphans()) == (1, 0)
+    assert (state(lost), state(kept)) == (State.EXPIRED, State.WAITING)
+    assert AuditEntry.objects.filter(flow=lost.pk, event=Event.SESSION_ENDED).count() == 1
+
+
 def test_a_flow_id_begins_once(alice: User, server: Server, session: Session) -> None:
     row, _ = begun(alice, server, session)
     again = Flow(pk=row.pk, user=alice, server=server, method="tools/call", name="t")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
+from django.apps import apps
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core import checks
@@ -72,13 +73,31 @@ def tables() -> Finding:
     try:
         executor = MigrationExecutor(connection)
         missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        lacking = [] if missing else _lacking()
     except DatabaseError as error:
         return fault("migrations", f"they cannot be read ({type(error).__name__}). Is this a database of mrtr_web?")
     if missing:
         first = missing[0][0]
         words = f"{len(missing)} are not applied, the first is {first.app_label}.{first.name}. Run manage.py migrate"
         return fault("migrations", words)
+    if lacking:
+        words = f"{lacking[0]} is missing though all are applied: the tables are of another version"
+        return fault("migrations", f"{words}. Before 1.0 that may be: docs/operate.md says how to go on")
     return well("migrations", "all are applied")
+
+
+def _lacking() -> list[str]:
+    """Columns of ours that are not there: before 1.0 the first migration changes (docs/decisions/0018)."""
+    columns = [field for model in apps.get_app_config("mrtr_web").get_models() for field in model._meta.local_fields]
+    with connection.cursor() as cursor:
+        tables = {field.model._meta.db_table for field in columns} & set(connection.introspection.table_names(cursor))
+        there = {
+            (table, column.name)
+            for table in tables
+            for column in connection.introspection.get_table_description(cursor, table)
+        }
+    named = [(field.model._meta.db_table, field.column) for field in columns]
+    return [f"{table}.{column}" for table, column in named if (table, column) not in there]
 
 
 def clock() -> Finding:
