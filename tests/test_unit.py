@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from mrtr_web import config
-from tests.processes import BASE
+from tests.processes import BASE, UNITS, started_by
 
-UNITS = BASE / "docs" / "deploy"
 SERVICE, PURGE = UNITS / "mrtr-web@.service", UNITS / "mrtr-web-purge.service"
 OF_THE_SOCKET = UNITS / "mrtr-web@.service.d" / "socket.conf"
 
@@ -47,14 +46,8 @@ def test_a_process_is_not_killed_before_it_has_drained() -> None:
 
 
 def test_a_process_on_the_socket_is_started_as_one_on_a_port() -> None:
-    on_a_port, on_the_socket = (
-        re.findall(r"^ExecStart=(/.+(?:\\\n.+)*)", unit.read_text(), re.M)[0] for unit in (SERVICE, OF_THE_SOCKET)
-    )
-    assert on_the_socket.replace("\\\n", "").split() == [
-        word
-        for was in on_a_port.replace("\\\n", "").split()
-        for word in {"--port": ["--fd"], "%i": ["3"]}.get(was, [was])
-    ]
+    on_a_port, on_the_socket = map(" ".join, map(started_by, (SERVICE, OF_THE_SOCKET)))
+    assert on_the_socket == on_a_port.replace("--port %i", "--fd 3")
 
 
 def test_the_purge_is_as_shut_in_as_a_process_and_has_its_settings() -> None:
