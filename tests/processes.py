@@ -2,12 +2,14 @@
 
 import contextlib
 import os
+import re
+import shlex
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from django.db import connection
 from tests.servers import BOUND, free_port
 
 BASE = Path(__file__).resolve().parent.parent
+UNITS = BASE / "docs" / "deploy"
+Command = Callable[..., list[str]]
 
 
 @dataclass
@@ -44,24 +48,42 @@ def listening() -> Iterator[socket.socket]:
         yield listener
 
 
+def started_by(unit: Path) -> list[str]:
+    """The words of the command that a unit of systemd starts."""
+    commands = re.findall(r"^ExecStart=(.+)", unit.read_text().replace("\\\n", " "), re.M)
+    assert len(commands) == 1
+    return shlex.split(commands[0])
+
+
+def documented(*place: str) -> list[str]:
+    """As mrtr-web@.service starts a process, but for this place: `--port` or `--fd`, and its number."""
+    words = started_by(UNITS / "mrtr-web@.service")
+    at = words.index("--port")
+    return [sys.executable, *words[1:at], *place, *words[at + 2 :]]
+
+
+def talkative(*place: str) -> list[str]:
+    """The same, but that it logs all that it can, and ends sooner."""
+    return [*documented(*place), "--access-log", "--log-level", "debug", "--timeout-graceful-shutdown", "5"]
+
+
 @contextlib.contextmanager
-def serving(folder: Path, on: socket.socket | None = None, /, **environ: str) -> Iterator[Process]:
-    """Run one process until the block ends; `on` is the socket that it takes requests from, else one of its own."""
-    port = on.getsockname()[1] if on else free_port()
+def serving(
+    folder: Path, on: socket.socket | int | None = None, /, command: Command = talkative, **environ: str
+) -> Iterator[Process]:
+    """Run one process until the block ends; `on` is the socket or port that it takes requests from, else a free one."""
+    port = on.getsockname()[1] if isinstance(on, socket.socket) else on or free_port()
     log = Path(tempfile.mkstemp(dir=folder, prefix=f"{port}-", suffix=".log")[1])
-    place = ["--fd", str(on.fileno())] if on else ["--port", str(port)]
-    command = [sys.executable, "-m", "uvicorn", "mrtr_web.asgi:application", *place]
-    command += ["--http", "mrtr_web.connections:Connection"]
-    command += ["--lifespan", "on", "--log-level", "debug", "--timeout-graceful-shutdown", "5"]
+    handed = [on.fileno()] if isinstance(on, socket.socket) else []
     named = {"DATABASE_URL": database_url(), "PGAPPNAME": f"{os.environ.get('PYTEST_CURRENT_TEST', 'bench')[-50:]}"}
     with log.open("wb") as output:
         handle = subprocess.Popen(
-            command,
+            command("--fd", str(handed[0])) if handed else command("--port", str(port)),
             cwd=BASE,
             env=os.environ | named | environ,
             stdout=output,
             stderr=subprocess.STDOUT,
-            pass_fds=[on.fileno()] if on else [],
+            pass_fds=handed,
         )
         try:
             _await(handle, log)

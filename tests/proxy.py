@@ -114,6 +114,16 @@ def _await(front: Front, handle: "subprocess.Popen[bytes]") -> None:
     raise AssertionError(f"nginx did not start: {front.logged()[-2000:]}")
 
 
+def as_in_production(static: Path) -> dict[str, str]:
+    """Settings of a process behind this nginx."""
+    return {
+        "DJANGO_SETTINGS_MODULE": "tests.elsewhere",
+        "STATIC_ROOT": str(static),
+        "MRTR_LOOPBACK_HTTP": "false",
+        "ALLOWED_HOSTS": NAME,
+    }
+
+
 @pytest.fixture
 def processes(
     tmp_path: Path, transactional_db: None, collected: None, alice: User, settings: Settings
@@ -122,12 +132,7 @@ def processes(
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
     alice.set_password("alice's password")
     alice.save()
-    environ = {
-        "DJANGO_SETTINGS_MODULE": "tests.elsewhere",
-        "STATIC_ROOT": str(settings.STATIC_ROOT),
-        "MRTR_LOOPBACK_HTTP": "false",
-        "ALLOWED_HOSTS": NAME,
-    }
+    environ = as_in_production(settings.STATIC_ROOT)
     with serving(tmp_path, **environ) as one, serving(tmp_path, **environ) as two:
         yield [one, two]
 

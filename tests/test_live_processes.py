@@ -8,11 +8,14 @@ import redis
 from django.contrib.auth.models import User
 
 from mrtr_web.models import Flow, Server
-from tests.desk import asks, desk, start
+from tests.desk import asks, calls, desk, start
 from tests.hints import Redis, listening, running_redis
 from tests.person import BOUND, Person
 from tests.processes import Process, serving
+from tests.reviewers import admitted, reviewer_of
+from tests.servers import free_port
 from tests.test_live import of_progress, told
+from tests.visitors import cookies_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SLOW_BEAT = {"MRTR_HEARTBEAT": "60", "MRTR_LEASE": "120"}
@@ -74,6 +77,42 @@ def test_without_redis_the_other_process_is_told_by_the_next_heartbeat(
             person.press("Stop")
             ear.until_moved()
         assert recorder.gone.wait(5)
+
+
+def test_stop_and_withdraw_reach_the_other_process_while_redis_is_away(
+    alice: User, server: Server, tmp_path: Path
+) -> None:
+    """By the heartbeat: what it looks at is in the database."""
+    admitted(alice, server)
+    reviewer = cookies_of(reviewer_of("rita", server))
+    nobody = {"REDIS_URL": f"redis://127.0.0.1:{free_port()}", "MRTR_HEARTBEAT": "0.5", "MRTR_LEASE": "5"}
+    with (
+        desk(server, lambda post: told(post, of_progress(1))) as recorder,
+        serving(tmp_path, **nobody) as one,
+        serving(tmp_path, **nobody) as two,
+        Person(one.base) as person,
+        Person(two.base) as rita,
+    ):
+        person.client.cookies.update(cookies_of(alice))
+        rita.client.cookies.update(reviewer)
+        for act, state in ((_stopped, "stopped"), (_withdrawn, "withdrawn")):
+            recorder.gone.clear()
+            start(person)
+            act(two, person, rita)
+            assert recorder.gone.wait(2), f"{state}, and the stream to the server is still open"
+            assert person.get(person.page.path).state == state
+        assert len(calls(recorder)) == 2
+
+
+def _stopped(process: Process, person: Person, rita: Person) -> None:
+    with at(process, person) as elsewhere:
+        elsewhere.press("Stop")
+
+
+def _withdrawn(process: Process, person: Person, rita: Person) -> None:
+    rita.get(person.page.path.replace("/flows/", "/review/"))
+    rita.fill("Reason", "It hangs")
+    rita.press("Withdraw")
 
 
 def test_a_process_ends_though_a_leg_outlives_its_time(alice: User, server: Server, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from tests.person import Person
 from tests.proxy import NAME, Front, needs_nginx, nginx
 from tests.proxy import front as front
 from tests.proxy import processes as processes
-from tests.servers import BOUND, free_port, until
+from tests.servers import BOUND, Receive, Scope, Send, free_port, serve, until
 
 pytestmark = needs_nginx
 MEGABYTE = 2**20
@@ -135,3 +135,17 @@ def test_no_query_is_logged_where_the_app_is_away(alone: Front) -> None:
         assert person.get(f"/?topic={CANARY}").status == 502
     until(lambda: " GET / 502 " in alone.logged())  # which nginx writes after its answer
     assert CANARY not in alone.logged()
+
+
+async def _says_hello(scope: Scope, receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"hello"})
+
+
+def test_a_process_that_was_away_a_moment_ago_is_asked_again_at_once(tmp_path: Path, certificate: Path) -> None:
+    """One after the other is replaced, without a pause for nginx to forget which one it could not reach."""
+    ports = free_port(), free_port()
+    with nginx(tmp_path, certificate, *ports) as front, Person(front.base, front.trust()) as person:
+        for port in (*ports, *ports):
+            with serve(_says_hello, port=port, lifespan="off"):
+                assert [person.get("/").status for _ in range(4)] == [200] * 4

@@ -78,7 +78,7 @@ class Load:
 
 def test_processes_are_replaced_under_load_without_a_refusal(alice: User, server: Server, tmp_path: Path) -> None:
     quick = {"MRTR_HEARTBEAT": "0.3", "MRTR_LEASE": "2"}
-    with desk(server, done()), listening() as socket_, contextlib.ExitStack() as first:
+    with desk(server, done()) as recorder, listening() as socket_, contextlib.ExitStack() as first:
         old = [first.enter_context(serving(tmp_path, socket_, **quick)) for _ in range(2)]
         with Person(old[0].base) as person:
             person.client.cookies.update(cookies_of(alice))
@@ -93,7 +93,7 @@ def test_processes_are_replaced_under_load_without_a_refusal(alice: User, server
                 until(functools.partial(load.has, enough))
         assert load.trouble == []
         assert load.posts >= 20
-        assert Flow.objects.count() == load.posts
+        assert Flow.objects.count() == len(calls(recorder)) == load.posts
         assert set(Flow.objects.values_list("state", flat=True)) == {"completed"}
 
 

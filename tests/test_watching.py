@@ -41,7 +41,7 @@ def test_rules_and_the_table_name_figures_that_there_are(db: None) -> None:
 def test_prometheus_asks_the_processes_that_nginx_knows() -> None:
     (job,) = read("prometheus.yml")["scrape_configs"]
     (static,) = job["static_configs"]
-    assert static["targets"] == re.findall(r"server (127\S+);", (DEPLOY / "nginx.conf").read_text())
+    assert static["targets"] == re.findall(r"server (127\S+)", (DEPLOY / "nginx.conf").read_text())
     assert (job["authorization"]["type"], job.get("metrics_path", "/metrics")) == ("Bearer", scrape.PATH)
 
 

@@ -25,6 +25,11 @@ def cookies_of(user: User) -> dict[str, str]:
     return {settings.SESSION_COOKIE_NAME: store.session_key, settings.KEY_COOKIE_NAME: key}
 
 
+def host_cookies_of(user: User) -> dict[str, str]:
+    """The same where the site is behind TLS, and this process has settings for plain http."""
+    return {f"__Host-{name}": value for name, value in cookies_of(user).items()}
+
+
 def cookie_header(cookies: Mapping[str, str]) -> str:
     """The value of the header that a browser sends them in."""
     return "; ".join(f"{name}={value}" for name, value in cookies.items())
