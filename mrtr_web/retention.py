@@ -8,7 +8,7 @@ from axes.models import AccessAttempt
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import AbstractUser
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -57,20 +57,31 @@ def traces(person: AbstractUser) -> Traces:
     return Traces(
         Session.objects.filter(user=person.pk).count(),
         Flow.objects.filter(user=person.pk).count(),
-        AuditEntry.objects.filter(person=name).count(),
+        _about(person).count(),
         AuditEntry.objects.filter(by=name).exclude(person=name).count(),
     )
 
 
 @transaction.atomic
 def delete_person(person: AbstractUser) -> None:
-    """The account and all rows about it; what they did to others' requests stays on record until the purge."""
+    """The account and all rows about it; what they did to others' requests stays on record until the purge.
+
+    No request of theirs moves on meanwhile, which would write another row: they are held.
+    """
     name, pk = person.get_username(), person.pk
     end_sessions_of(pk)
+    list(Flow.objects.select_for_update().filter(user=pk).values_list("pk"))
     AccessAttempt.objects.filter(username=name).delete()
     LogEntry.objects.filter(content_type__app_label="auth", content_type__model="user", object_id=str(pk)).delete()
+    _about(person).delete()
     person.delete()
-    AuditEntry.objects.filter(person=name).delete()
+
+
+def _about(person: AbstractUser) -> QuerySet[AuditEntry]:
+    """Rows about somebody and their requests. Their name may have been another one then, and somebody else's."""
+    own, others = Flow.objects.filter(user=person.pk), Flow.objects.exclude(user=person.pk)
+    found = AuditEntry.objects.filter(Q(person=person.get_username()) | Q(flow__in=own.values("pk")))
+    return found.exclude(flow__in=others.values("pk"))
 
 
 def _emptied(rows: QuerySet[Any]) -> int:

@@ -50,6 +50,9 @@ class ConnectionAdmin(Guarded):
             return str(_("no: it has ended"))
         return str(_("no") if row.ends_at else _("not needed: no end is known"))
 
+    def log_deletions(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:  # type: ignore[override]
+        """The audit trail has it. Django's own log would keep the person's name when they are gone."""
+
     def delete_model(self, request: HttpRequest, obj: Connection) -> None:
         self._disconnect(request, [obj])
 

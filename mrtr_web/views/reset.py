@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.forms import PasswordResetForm
+from django.contrib.auth.forms import PasswordResetForm, SetPasswordForm
 from django.contrib.auth.models import User
 from django.contrib.auth.views import PasswordResetConfirmView
 from django.http import Http404, HttpRequest, HttpResponse
@@ -18,7 +18,7 @@ from django.utils import translation
 
 from mrtr_web import allowances
 from mrtr_web.threads import with_connection
-from mrtr_web.views.web import own_host
+from mrtr_web.views.web import Request, own_host
 
 log = logging.getLogger(__name__)
 MOST_WAITING = 200
@@ -56,6 +56,7 @@ def sent(request: HttpRequest) -> HttpResponse:
 class Confirm(PasswordResetConfirmView):
     """Where the link leads. All sessions of the person end once the new password is set."""
 
+    request: Request
     template_name = "account/new_password.html"
     success_url = reverse_lazy("reset_done")
 
@@ -63,6 +64,14 @@ class Confirm(PasswordResetConfirmView):
         """The token comes in the query, which no log has, and leaves the address at once."""
         token = self.request.GET.get("token", self.reset_url_token)
         return super().dispatch(*args, **kwargs, token=token)
+
+    def form_valid(self, form: "SetPasswordForm[User]") -> HttpResponse:
+        """Their session in this very browser, too: somebody else may have its cookies."""
+        visitor = self.request.visitor
+        response = super().form_valid(form)
+        if visitor is not None and visitor.user == form.user.pk:
+            self.request.session.flush()
+        return response
 
 
 def done(request: HttpRequest) -> HttpResponse:
