@@ -44,15 +44,22 @@ def listening() -> Iterator[socket.socket]:
         yield listener
 
 
+TALKATIVE = ("--log-level", "debug", "--timeout-graceful-shutdown", "5")
+"""So that a test reads in its log all that it might tell."""
+DOCUMENTED = ("--ws-max-size", "1024", "--no-access-log", "--timeout-graceful-shutdown", "10")
+"""As the README has it."""
+
+
 @contextlib.contextmanager
-def serving(folder: Path, on: socket.socket | None = None, /, **environ: str) -> Iterator[Process]:
+def serving(
+    folder: Path, on: socket.socket | None = None, options: tuple[str, ...] = TALKATIVE, /, **environ: str
+) -> Iterator[Process]:
     """Run one process until the block ends; `on` is the socket that it takes requests from, else one of its own."""
     port = on.getsockname()[1] if on else free_port()
     log = Path(tempfile.mkstemp(dir=folder, prefix=f"{port}-", suffix=".log")[1])
     place = ["--fd", str(on.fileno())] if on else ["--port", str(port)]
     command = [sys.executable, "-m", "uvicorn", "mrtr_web.asgi:application", *place]
-    command += ["--http", "mrtr_web.connections:Connection"]
-    command += ["--lifespan", "on", "--log-level", "debug", "--timeout-graceful-shutdown", "5"]
+    command += ["--http", "mrtr_web.connections:Connection", "--lifespan", "on", *options]
     named = {"DATABASE_URL": database_url(), "PGAPPNAME": f"{os.environ.get('PYTEST_CURRENT_TEST', 'bench')[-50:]}"}
     with log.open("wb") as output:
         handle = subprocess.Popen(
