@@ -1,56 +1,71 @@
-"""What a leg costs with 100 and with 100,000 open flows of others in the database, on PostgreSQL."""
+"""What a leg costs with 100 and with 100,000 open flows of others, on PostgreSQL: two databases, in turn."""
 
 import asyncio
+import os
 import tempfile
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import psycopg
 from django.contrib.auth.models import User
 from django.db import connection
 
 from mrtr_web.models import Flow, Server
 from tests.bench.clients import Browser, Load
 from tests.bench.legs import Way, registered, upstream
-from tests.bench.rows import milliseconds, row
+from tests.bench.rows import milliseconds, quartiles
 from tests.processes import DOCUMENTED, serving
 from tests.visitors import cookies_of
 
 OTHERS = 100
 """People who have all the flows."""
-SIZES = (100, 100_000)
-LEGS = 60
+FEW, MANY = 100, 100_000
+PAIRS, WARM_UP = 60, 10
 
 
 def run() -> None:
     others = User.objects.bulk_create(User(username=f"other {number}", password="!") for number in range(OTHERS))
     cookies = cookies_of(User.objects.create(username="alice"))
-    middle = []
-    with (
-        upstream() as url,
-        tempfile.TemporaryDirectory() as folder,
-        serving(Path(folder), None, DOCUMENTED) as process,
-    ):
-        server = registered(url)
-        for size in SIZES:
-            _grow(others, server, size)
-            browser = Browser(cookies, Load(), process.base)
-            way = Way(partial(asyncio.to_thread, browser.leg), browser.prepare, (process.handle.pid,))
-            asyncio.run(_legs(way))
-            milliseconds("growth", f"a leg with {size:,} open flows", way.took[10:])
-            middle.append(sorted(way.took[10:])[LEGS // 2])
-    row("growth", "100,000 open flows / 100", middle[1] / middle[0], "")
+    with upstream() as url, tempfile.TemporaryDirectory() as name:
+        _fill(others, registered(url))
+        small, folder = _thinned(), Path(name)
+        with serving(folder, None, DOCUMENTED, DATABASE_URL=small) as few, serving(folder, None, DOCUMENTED) as many:
+            ways = []
+            for process in (few, many):
+                browser = Browser(cookies, Load(), process.base)
+                ways.append(Way(partial(asyncio.to_thread, browser.leg), browser.prepare, (process.handle.pid,)))
+            asyncio.run(_in_turn(ways))
+    for size, way in zip((FEW, MANY), ways, strict=True):
+        milliseconds("growth", f"a leg with {size:,} open flows", way.took[WARM_UP:])
+        milliseconds("growth", f"a leg with {size:,} open flows, processor time", way.spent[WARM_UP:])
+    pairs = [b / a for a, b in zip(ways[0].took[WARM_UP:], ways[1].took[WARM_UP:], strict=True)]
+    quartiles("growth", f"{MANY:,} open flows / {FEW}", pairs, "")
 
 
-async def _legs(way: Way) -> None:
-    for _ in range(LEGS + 10):
-        await way.once()
+async def _in_turn(ways: list[Way]) -> None:
+    for _ in range(WARM_UP + PAIRS):
+        for way in ways:
+            await way.once()
 
 
-def _grow(others: list[User], server: Server, size: int) -> None:
-    rows = (
-        Flow(user=others[number % OTHERS], server=server, method="tools/call", name="ask", state="waiting", round=1)
-        for number in range(size - Flow.objects.count())
-    )
-    Flow.objects.bulk_create(rows, batch_size=2000)
+def _fill(others: list[User], server: Server) -> None:
+    facts = {"server": server, "method": "tools/call", "name": "ask", "state": "waiting", "round": 1}
+    Flow.objects.bulk_create((Flow(user=others[n % OTHERS], **facts) for n in range(MANY)), batch_size=2000)
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+        cursor.execute("VACUUM ANALYZE")
+
+
+def _thinned() -> str:
+    """A copy of the database in which only FEW of the flows are left: its URL."""
+    full = urlsplit(os.environ["DATABASE_URL"])
+    connection.close()
+    connection.close_pool()  # type: ignore[attr-defined]  # PostgreSQL's alone: nobody may be in what is copied
+    with psycopg.connect(full._replace(path="/template1").geturl(), autocommit=True) as server:
+        server.execute(f"CREATE DATABASE few TEMPLATE {full.path[1:]}".encode())
+    small = full._replace(path="/few").geturl()
+    with psycopg.connect(small, autocommit=True) as server:
+        thin = "DELETE FROM mrtr_web_flow WHERE id NOT IN (SELECT id FROM mrtr_web_flow LIMIT %s)"
+        server.execute(thin, [FEW])
+        server.execute("VACUUM FULL ANALYZE")
+    return small
