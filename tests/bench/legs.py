@@ -185,7 +185,8 @@ async def _block(works: list[Counted], pids: tuple[int, ...]) -> tuple[int, floa
     async def over_and_over(work: Counted) -> None:
         nonlocal done
         while time.perf_counter() < began + BLOCK:
-            done += await work()
+            sent = await work()
+            done += sent  # in two lines: the sum must not begin with what it was before the wait
 
     await asyncio.gather(*(over_and_over(work) for work in works))
     return done, time.perf_counter() - began, spent.exactly(*pids) - before
