@@ -31,7 +31,7 @@ daemon off;
 {user}
 pid {folder}/nginx.pid;
 error_log {folder}/error.log crit;
-events {{}}
+events {{ worker_connections 4096; }}
 http {{
     client_body_temp_path {folder}/temp;
     proxy_temp_path {folder}/temp;

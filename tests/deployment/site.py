@@ -11,7 +11,7 @@ from tests import certificates
 from tests.deployment.crowd import Crowd
 from tests.deployment.fleet import Fleet, Place
 from tests.deployment.travel import Travel, travel
-from tests.hints import running_redis
+from tests.own_redis import running_redis
 from tests.processes import listening
 from tests.proxy import Front, as_in_production, nginx
 from tests.servers import free_port, until
