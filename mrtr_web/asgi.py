@@ -142,7 +142,7 @@ async def _lifespan(receive: Receive, send: Send) -> None:
 
 async def _sweep() -> None:
     """Once a minute: end what ran out or lost its record, give up on legs whose lease ran out, forget allowances."""
-    ended = (SessionStore.clear_expired, ledger.expire_orphans, ledger.expire_leases)
+    ended = (SessionStore.clear_expired, ledger.expire_old_orphans, ledger.expire_leases)
     while True:
         for work in (*ended, allowances.forget_free, guard.forget_old):
             try:

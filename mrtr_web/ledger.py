@@ -313,6 +313,11 @@ def expire_orphans(**only: Any) -> int:
     return sum(move(pk, Event.SESSION_ENDED, where=gone, lease_until=None) for pk in list(lost))
 
 
+def expire_old_orphans() -> int:
+    """Those that nothing happened to for a minute: a restored backup has them. Returns how many were moved."""
+    return expire_orphans(changed_at__lt=Now() - timedelta(minutes=1))
+
+
 def abandon_all(legs: Iterable[tuple[uuid.UUID, uuid.UUID]]) -> None:
     """Give up on these (flow, leg), one after the other: the first that the database refuses ends it."""
     for flow_id, leg in legs:

@@ -189,3 +189,9 @@ class TestLeaving:
     def test_nobody_of_that_name_is_said(self) -> None:
         with pytest.raises(CommandError, match="There is nobody of that name"):
             call_command("deleteperson", "zoe", "--yes")
+
+
+def test_who_chose_no_time_zone_is_offered_the_sites(alice: User, settings: Settings) -> None:
+    settings.TIME_ZONE = "Europe/Paris"
+    client = looking(alice)
+    assert b'<option value="Europe/Paris" selected>' in client.get("/accounts/profile/").content

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from mrtr_web import allowances, review, sessions
+from mrtr_web import allowances, review, sessions, wizard
 from mrtr_web.models import Person
 from mrtr_web.schema import dates
 from mrtr_web.views.web import SignedIn, signed_in
@@ -30,8 +30,7 @@ class ZoneForm(forms.Form):
 
 @signed_in
 def profile(request: SignedIn) -> HttpResponse:
-    person = Person.objects.filter(pk=request.user.pk).first()
-    form = ZoneForm(request.POST or None, initial={"time_zone": person.time_zone if person else "UTC"})
+    form = ZoneForm(request.POST or None, initial={"time_zone": wizard.zone_of(request.user.pk)})
     if request.method == "POST" and form.is_valid():
         Person.objects.update_or_create(pk=request.user.pk, defaults=form.cleaned_data)
         messages.success(request, _("Saved."))
