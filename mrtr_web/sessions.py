@@ -163,6 +163,11 @@ def end_sessions_of(user: int, *, but: int | None = None, by: int | None = None)
     return sum(end_session(pk, by=by) for pk in list(found))
 
 
+def end_elsewhere(user: int) -> None:
+    """End a person's sessions, save the one that this is done in."""
+    end_sessions_of(user, but=_current.get())
+
+
 @dataclass(frozen=True, slots=True)
 class Living:
     """A session that counts: since when, when it was last used, how many requests are open in it."""
@@ -362,7 +367,7 @@ def _give_key(request: HttpRequest, user: AbstractBaseUser, **_: Any) -> None:
 def _end_others(instance: Any, **_: Any) -> None:
     """A new password ends a person's other sessions at once, with all that they keep."""
     if instance._password is not None and instance.pk:
-        end_sessions_of(instance.pk, but=_current.get())
+        end_elsewhere(instance.pk)
 
 
 user_logged_in.connect(_give_key, dispatch_uid="mrtr_web.give_key")

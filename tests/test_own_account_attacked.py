@@ -62,6 +62,17 @@ def test_a_link_is_dead_after_any_new_password_or_sign_in(alice: User) -> None:
     assert b"does not work any more" in set_new(waiting, page).content
 
 
+def test_a_password_that_is_taken_away_ends_the_sessions(alice: User, server: Server) -> None:
+    client = looking(alice)
+    row, leg = running_flow(alice, server)
+    root = User.objects.create_superuser("root", password="root's password")
+    looking(root).post(f"/admin/auth/user/{alice.pk}/password/", {"usable_password": "false", "unset-password": "1"})
+    alice.refresh_from_db()
+    assert not alice.has_usable_password()
+    assert not Session.objects.filter(user=alice).exists() and not ledger.beat(row.pk, leg, 20)
+    assert not is_signed_in(client)
+
+
 def holds(word: str) -> list[str]:
     """The tables in which a word stands anywhere."""
     with connection.cursor() as cursor:

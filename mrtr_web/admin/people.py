@@ -6,14 +6,14 @@ from typing import Any
 from django.apps import apps
 from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
-from django.contrib.auth.forms import UserChangeForm
+from django.contrib.auth.forms import AdminPasswordChangeForm, UserChangeForm
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from mrtr_web import review
+from mrtr_web import review, sessions
 from mrtr_web.admin.guarded import DrawnForm, Guarded, is_super
 from mrtr_web.models import Connection, Session
 
@@ -29,11 +29,22 @@ class PersonForm(DrawnForm, UserChangeForm):  # type: ignore[type-arg]
     pass
 
 
+class PasswordForm(AdminPasswordChangeForm):  # type: ignore[type-arg]
+    """Who has no password any more is signed out as with a new one: elsewhere, where it is one's own."""
+
+    def save(self, commit: bool = True) -> Any:
+        person = super().save(commit)
+        if not person.has_usable_password():
+            sessions.end_elsewhere(person.pk)
+        return person
+
+
 @admin.register(User)
 class PersonAdmin(Guarded, UserAdmin):  # type: ignore[type-arg]
     """Only superusers give powers, or change people with powers that one has not: who sets a password takes them."""
 
     form = PersonForm
+    change_password_form = PasswordForm
     actions = ("end_sessions",)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
