@@ -39,7 +39,7 @@ class TooMany(Exception):
         self.why, self.seconds, self.count = why, max(1, math.ceil(wait)), count
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def spend(user: int, action: str, server: int | None = None) -> None:
     """Take one of what this person may do. Raises TooMany."""
     limit = _limit(action)

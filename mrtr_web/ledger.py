@@ -63,7 +63,7 @@ def move(
 
     `audit` are more columns of the audit row.
     """
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         held = Flow.objects.select_for_update(of=("self",)).filter(where or Q(), pk=flow_id)
         row = held.values(*_AUDITED, "changed_at", "reminded_at", "server__enabled", now=Now()).first()
         if row is None or event not in machine.TRANSITIONS[State(row["state"])]:

@@ -14,7 +14,11 @@ NAMES = ("one.test", "localhost")
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
-    """For NAMES with its key, signed by itself."""
+    return made_in(tmp_path)
+
+
+def made_in(folder: Path) -> Path:
+    """One for NAMES with its key, signed by itself."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAMES[0])])
     now = datetime.datetime.now(datetime.UTC)
@@ -33,7 +37,7 @@ def certificate(tmp_path: Path) -> Path:
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    file = tmp_path / "one.pem"
+    file = folder / "one.pem"
     file.write_bytes(private + built.public_bytes(serialization.Encoding.PEM))
     return file
 

@@ -1,18 +1,16 @@
-"""Sockets as a page opens them, and a Redis that tests may stop and start again."""
+"""Sockets as a page opens them."""
 
 import contextlib
 import json
-import subprocess
 import time
 from collections.abc import Iterator
 from typing import Any
 
-import redis
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from tests.person import Person
-from tests.servers import BOUND, free_port
+from tests.servers import BOUND
 from tests.visitors import cookie_header
 
 
@@ -74,37 +72,3 @@ def refusal(person: Person, **changes: Any) -> int:
             return 101
     except InvalidStatus as refused:
         return refused.response.status_code
-
-
-class Redis:
-    """A Redis of its own on a free port, without persistence."""
-
-    def __init__(self) -> None:
-        self.port = free_port()
-        self.url = f"redis://127.0.0.1:{self.port}"
-
-    def start(self) -> None:
-        command = ["redis-server", "--port", str(self.port), "--save", "", "--bind", "127.0.0.1"]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        end = time.monotonic() + BOUND
-        with redis.Redis(port=self.port) as client:
-            while time.monotonic() < end:
-                with contextlib.suppress(redis.ConnectionError):
-                    if client.ping():
-                        return
-                time.sleep(0.02)
-        raise AssertionError("Redis did not start")
-
-    def stop(self) -> None:
-        self.process.terminate()
-        self.process.wait(BOUND)
-
-
-@contextlib.contextmanager
-def running_redis() -> Iterator[Redis]:
-    server = Redis()
-    server.start()
-    try:
-        yield server
-    finally:
-        server.stop()

@@ -69,7 +69,7 @@ def talkative(*place: str) -> list[str]:
 
 @contextlib.contextmanager
 def serving(
-    folder: Path, on: socket.socket | int | None = None, /, command: Command = talkative, **environ: str
+    folder: Path, on: socket.socket | int | None = None, command: Command = talkative, /, **environ: str
 ) -> Iterator[Process]:
     """Run one process until the block ends; `on` is the socket or port that it takes requests from, else a free one."""
     port = on.getsockname()[1] if isinstance(on, socket.socket) else on or free_port()

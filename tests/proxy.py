@@ -31,7 +31,7 @@ daemon off;
 {user}
 pid {folder}/nginx.pid;
 error_log {folder}/error.log crit;
-events {{}}
+events {{ worker_connections 4096; }}
 http {{
     client_body_temp_path {folder}/temp;
     proxy_temp_path {folder}/temp;
@@ -71,7 +71,7 @@ class Front:
 
 @contextlib.contextmanager
 def nginx(folder: Path, certificate: Path, *ports: int) -> Iterator[Front]:
-    """Run it before the two processes at these ports."""
+    """Run it before the two processes at these ports, or before those that share the socket at one."""
     front = Front(folder / "nginx", certificate, free_port(), free_port())
     (front.folder / "temp").mkdir(parents=True)
     (front.folder / "mrtr.conf").write_text(_fitted(front, *ports))
@@ -87,9 +87,11 @@ def nginx(folder: Path, certificate: Path, *ports: int) -> Iterator[Front]:
         handle.wait(BOUND)
 
 
-def _fitted(front: Front, first: int, second: int) -> str:
+def _fitted(front: Front, first: int, second: int | None = None) -> str:
     """The file as it is, but for what is each site's own. A machine of tests may have no IPv6."""
     text = CONF.read_text()
+    if second is None:
+        text = re.sub(r"\n +server 127\.0\.0\.1:8002.*", "\n    # 127.0.0.1:8002", text)
     for was, becomes in (
         (r"\n +listen \[::\].*", ""),
         (r"listen 443\b", f"listen 127.0.0.1:{front.port}"),

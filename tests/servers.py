@@ -18,8 +18,6 @@ from urllib.parse import parse_qsl
 import httpx2
 import uvicorn
 
-from mrtr_web import egress
-
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 T = TypeVar("T")
@@ -40,6 +38,8 @@ def until(happened: Callable[[], object]) -> None:
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
     """asyncio.run() with a bound, and the shared connections closed at the end."""
+
+    from mrtr_web import egress  # it needs Django's settings, and a server does not
 
     async def main() -> T:
         try:

@@ -13,7 +13,7 @@ from tests.window import WAIT, Opener, Watched, in_browser
 pytestmark = in_browser
 
 
-def book(window: Watched) -> None:
+def book(window: Watched, host: str = "localhost") -> None:
     page = window.page
     window.sign_in()
     window.check()
@@ -29,7 +29,7 @@ def book(window: Watched) -> None:
     window.state("waiting")
     window.check()
     tell_details(window)
-    pay(window)
+    pay(window, host)
     page.get_by_label("Yes").check()
     window.check()
     page.get_by_role("button", name="Send to Demo desk").click()
@@ -60,9 +60,9 @@ def tell_details(window: Watched) -> None:
     page.get_by_role("button", name="Send to Demo desk").click()
 
 
-def pay(window: Watched) -> None:
+def pay(window: Watched, host: str = "localhost") -> None:
     page = window.page
-    link = page.get_by_role("link", name="Open localhost")
+    link = page.get_by_role("link", name=f"Open {host}")
     expect(link).to_be_visible(timeout=WAIT)
     assert (link.get_attribute("target"), link.get_attribute("rel")) == ("_blank", "noopener noreferrer")
     window.check()

@@ -33,7 +33,7 @@ from tests.certificates import certificate as certificate
 from tests.desk import desk, done
 from tests.forward import forward
 from tests.gate import gate
-from tests.hints import running_redis
+from tests.own_redis import running_redis
 from tests.processes import BASE, database_url, serving
 from tests.servers import Answer, Post, free_port, scripted
 

@@ -1,43 +1,22 @@
-"""D8a: a page costs at most 5 thread hops, a request that sends a leg at most 8."""
+"""D8a: a page costs at most 5 thread hops, a request that sends a leg at most 8; and so many queries."""
 
-import concurrent.futures
-import threading
-import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
 from mrtr_web.models import Server
-from tests.desk import TOOL, asks, desk, done
-from tests.person import BOUND, Person
+from tests import counting
+from tests.counting import settled
+from tests.desk import TOOL, asks, desk, done, start
+from tests.person import Person
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def hops(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What the process hands to threads, while the test runs."""
-    found: list[str] = []
-    submit = concurrent.futures.ThreadPoolExecutor.submit
-
-    def counted(self: Any, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        found.append(getattr(work, "__qualname__", repr(work)))
-        return submit(self, work, *args, **kwargs)
-
-    monkeypatch.setattr(concurrent.futures.ThreadPoolExecutor, "submit", counted)
-    yield found
-
-
-def settled(hops: list[str]) -> int:
-    """How many there were, once they have stopped coming."""
-    end = time.monotonic() + BOUND
-    while time.monotonic() < end:
-        before = len(hops)
-        threading.Event().wait(0.2)
-        if len(hops) == before:
-            return before
-    raise AssertionError("hops never settled")
+def hops() -> Iterator[list[str]]:
+    with counting.hops() as found:
+        yield found
 
 
 def test_a_page_costs_at_most_five_hops(person: Person, server: Server, hops: list[str]) -> None:
@@ -63,3 +42,22 @@ def test_a_request_that_sends_a_leg_costs_at_most_eight_hops(person: Person, ser
         sent = person.client.post(TOOL, data=form.data(), headers={"Origin": person.base}, follow_redirects=False)
         assert sent.status_code == 302
         assert 3 <= settled(hops) <= 8, hops
+
+
+def test_an_answer_and_the_page_after_it_cost_so_many_queries(person: Person, server: Server) -> None:
+    with desk(server, asks()), counting.hops() as hops:
+        start(person)
+        path = person.until("waiting").path
+        person.fill("Name", "Ada")
+        form = person.page.button("Send")[0]
+        settled(hops)
+        with counting.queries() as queries:
+            person.client.post(
+                f"{path}answer/", data=form.data(), headers={"Origin": person.base}, follow_redirects=False
+            )
+            settled(hops)
+        assert len(queries) <= 42, queries
+        with counting.queries() as queries:
+            assert person.get(path).state == "waiting"
+            settled(hops)
+        assert len(queries) <= 10, queries

@@ -26,7 +26,7 @@ from django.db import connection
 from mrtr_web import credentials
 from mrtr_web.models import Flow, KeptMessages, Server
 from tests.desk import TOOL, desk, start
-from tests.hints import running_redis
+from tests.own_redis import running_redis
 from tests.person import Person
 from tests.processes import Process, serving
 from tests.reviewers import admitted, reviewer_of

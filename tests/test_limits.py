@@ -58,7 +58,7 @@ def test_a_start_too_many_is_drawn_again_and_sent_a_moment_later(
         start(person)
         page = start(person, "smelly cheese")
         wait = page.response.headers["retry-after"]
-        assert (page.status, wait, page.path) == (429, "30", TOOL)
+        assert (page.status, page.path, int(wait) in range(20, 31)) == (429, TOOL, True), wait
         assert f"Wait {wait} seconds" in page.text and 'value="smelly cheese"' in page.response.text
         assert (len(calls(recorder)), Flow.objects.count(), Leg.objects.count()) == (2, 2, 2)
         Allowance.objects.update(due=Now() - timedelta(seconds=1))

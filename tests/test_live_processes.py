@@ -9,7 +9,8 @@ from django.contrib.auth.models import User
 
 from mrtr_web.models import Flow, Server
 from tests.desk import asks, calls, desk, start
-from tests.hints import Redis, listening, running_redis
+from tests.hints import listening
+from tests.own_redis import Redis, running_redis
 from tests.person import BOUND, Person
 from tests.processes import Process, serving
 from tests.reviewers import admitted, reviewer_of

@@ -20,7 +20,8 @@ from mrtr_web.flow import Event
 from mrtr_web.models import Flow, SealedRecord, Server, Session
 from mrtr_web.rates import Limit
 from tests.desk import asks, desk, done, start
-from tests.hints import listening, running_redis
+from tests.hints import listening
+from tests.own_redis import running_redis
 from tests.person import Person
 from tests.processes import Process, serving
 from tests.servers import BOUND, Answer, Post, free_port

@@ -130,9 +130,12 @@ def test_what_nginx_and_the_app_could_read_in_two_ways_ends_at_one_of_them(front
     assert "/hidden" not in front.logged()
 
 
-def test_no_query_is_logged_where_the_app_is_away(alone: Front) -> None:
+def test_where_the_app_is_away_people_are_told_what_to_do_and_no_query_is_logged(alone: Front) -> None:
     with Person(alone.base, alone.trust()) as person:
         assert person.get(f"/?topic={CANARY}").status == 502
+        assert 'lang="en"' in person.page.response.text and "not sent twice" in person.page.text
+        person.client.headers["Accept-Language"] = "zh-TW,zh;q=0.9,en;q=0.8"
+        assert 'lang="zh-Hant"' in person.get("/").response.text and "不會重複送出" in person.page.text
     until(lambda: " GET / 502 " in alone.logged())  # which nginx writes after its answer
     assert CANARY not in alone.logged()
 

@@ -1,5 +1,6 @@
 """From what is typed to exact JSON and back. F.. and S.. are faults that other hosts had."""
 
+import sys
 from datetime import UTC, datetime
 from typing import Any
 
@@ -491,3 +492,19 @@ def test_f23_long_text_is_cut_and_says_so() -> None:
     assert clean_text("x" * 5000, 10) == "x" * 9 + "…"
     assert clean_text("x" * 10, 10) == "x" * 10
     assert clean_text("\r\n" * 10, 10) == "\n" * 10
+
+
+def test_long_text_is_cleaned_without_a_look_at_each_character() -> None:
+    calls = 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    try:
+        shown = clean_text("{\n\t" + "s" * 50_000 + "\x7f\n}")
+    finally:
+        sys.setprofile(None)
+    assert shown == "{\n " + "s" * 50_000 + "\u2421\n}"
+    assert calls < 100

@@ -33,7 +33,7 @@ def test_systemd_understands_them(tmp_path: Path) -> None:
         ("plain/mrtr-web@.service", "plain/mrtr-web-purge.service", "plain/mrtr-web-purge.timer"),
         ("socket/mrtr-web@a.service", "socket/mrtr-web.socket"),
     ):
-        command = ["systemd-analyze", "verify", *(tmp_path / each for each in verified)]
+        command = ["systemd-analyze", "verify", *(str(tmp_path / each) for each in verified)]
         told = subprocess.run(command, capture_output=True, text=True)
         assert (told.returncode, told.stdout + told.stderr) == (0, ""), verified
 

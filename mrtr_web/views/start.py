@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.encoding import escape_uri_path
 
 from mrtr_web import catalog, completion, forms, operations, pages, wizard
@@ -188,7 +189,7 @@ class StartPage:
         return self._drawn(form)
 
     def _form(self, data: Mapping[str, Any] | None, initial: Mapping[str, Json] | None = None) -> forms.StepForm:
-        zone = wizard.zone_of(self.request.user.pk)
+        zone = timezone.get_current_timezone_name()
         return forms.build(self.spec, prefix=PREFIX, data=data, initial=initial, zone=zone)
 
     def _earlier(self) -> Context | None:

@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -251,7 +252,7 @@ def _unreadable(request: SignedIn, row: Flow) -> HttpResponse:
 
 def _round_form(request: SignedIn, row: Flow, record: Record, data: Mapping[str, Any] | None) -> steps.RoundForm:
     own = own_host(request)
-    return wizard.round_form(row, record, data=data, zone=wizard.zone_of(request.user.pk), own_hosts={own})
+    return wizard.round_form(row, record, data=data, zone=timezone.get_current_timezone_name(), own_hosts={own})
 
 
 def _round_page(

@@ -1,20 +1,22 @@
 """The first page of an audit trail of a million rows, on PostgreSQL."""
 
-import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
-import tests.env  # noqa: F401  settings, before Django reads them
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import connection
+
+from mrtr_web.models import Server
+from tests.bench.rows import row
+from tests.reviewers import looking, reviewer_of
 
 ROWS = 1_000_000
 SERVERS = 40
 LIMIT = 0.2
 """Seconds that no first page may take."""
 TRIES = 9
-DATABASE = "mrtr_bench_audit"
 FILL = """
 INSERT INTO mrtr_web_auditentry (at, by, event, flow, person, server_id, server, method, name, before, after, round,
     kinds, actions, sent_bytes, received_bytes, duration, outcome, note)
@@ -28,17 +30,8 @@ FROM generate_series(1, %(rows)s) n
 """
 
 
-def main() -> None:
-    """Run in a process of its own, on a database of its own beside the one of DATABASE_URL."""
-    import django
-
-    django.setup()
-    from django.contrib.auth.models import User
-    from django.db import connection
-
-    from mrtr_web.models import Server
-    from tests.reviewers import looking, reviewer_of
-
+def run() -> None:
+    settings.ALLOWED_HOSTS = ["testserver"]
     servers = Server.objects.bulk_create(
         Server(slug=f"server{n}", name=f"Server {n}", url="http://127.0.0.1:9/") for n in range(SERVERS)
     )
@@ -67,7 +60,7 @@ def main() -> None:
 def _fastest(what: str, get: Callable[[], object]) -> float:
     """Of several tries: what else the machine does is not what is measured."""
     times = sorted(_once(get) for _ in range(TRIES))
-    print(f"{what:60} {times[0] * 1000:8.2f} ms  (median {times[TRIES // 2] * 1000:.2f})", flush=True)
+    row("audit", what, times[0] * 1000, "ms", note=f"median {times[TRIES // 2] * 1000:.2f}")
     return times[0]
 
 
@@ -76,29 +69,3 @@ def _once(get: Callable[[], object]) -> float:
     response = get()
     assert getattr(response, "status_code", 0) == 200
     return time.perf_counter() - start
-
-
-def run(url: str) -> None:
-    """Measure it where DATABASE_URL is PostgreSQL; else say that it is left out."""
-    import psycopg
-    from psycopg import sql
-
-    if urlsplit(url).scheme not in ("postgres", "postgresql"):
-        print("audit of 1,000,000 rows: left out, DATABASE_URL is not PostgreSQL")
-        return
-    own = urlsplit(url)._replace(path=f"/{DATABASE}").geturl()
-    name = sql.Identifier(DATABASE)
-    with psycopg.connect(urlsplit(url)._replace(path="/postgres").geturl(), autocommit=True) as server:
-        server.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(name))
-        server.execute(sql.SQL("CREATE DATABASE {}").format(name))
-        try:
-            environment = os.environ | {"DATABASE_URL": own, "DJANGO_SETTINGS_MODULE": "mrtr_web.settings"}
-            subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], check=True, env=environment)
-            if subprocess.run([sys.executable, "-m", "tests.bench.audit"], env=environment).returncode:
-                sys.exit("the audit trail failed")
-        finally:
-            server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
-
-
-if __name__ == "__main__":
-    main()

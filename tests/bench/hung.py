@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import statistics
 import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -16,9 +17,10 @@ from django.contrib.auth.models import User
 
 from mrtr_web.models import Flow, Server
 from mrtr_web.networks import PRIVATE
+from tests.bench.rows import milliseconds, quartiles
 from tests.desk import Desk, done
 from tests.person import Person
-from tests.processes import Process, serving
+from tests.processes import Process, documented, serving
 from tests.servers import BOUND, Receive, Recorder, Scope, Send, serve
 from tests.visitors import cookies_of
 
@@ -31,14 +33,6 @@ LEGS = 40
 """In one block."""
 GOAL = 1.2
 """By how much the p95 may grow."""
-DEFAULTS = {
-    "MRTR_HEARTBEAT": "5",
-    "MRTR_LEASE": "20",
-    "MRTR_CONNECT_TIMEOUT": "10",
-    "MRTR_SILENCE_TIMEOUT": "120",
-    "MRTR_TOTAL_TIMEOUT": "1800",
-}
-"""What an operator has who sets nothing; the tests are less patient."""
 
 
 @dataclass
@@ -97,13 +91,14 @@ def _starter(process: Process, user: User, slug: str) -> Iterator[Starter]:
         yield Starter(person, path, person.page.button("Start")[0].data())
 
 
-def run(folder: Path) -> None:
+def run() -> None:
     hanging = Hanging()
     with (
+        tempfile.TemporaryDirectory() as folder,
         serve(Recorder(hanging), lifespan="on") as bad,
         serve(Recorder(Desk(done())), lifespan="on") as good,
         _registered(hangs=bad, answers=good),
-        serving(folder, **DEFAULTS) as process,
+        serving(Path(folder), None, documented) as process,
         contextlib.ExitStack() as stack,
     ):
         users = [User.objects.create(username=f"hung {n}") for n in range(PEOPLE + 1)]
@@ -155,10 +150,9 @@ def _until(happened: Any) -> None:
 
 def _report(pairs: list[tuple[list[float], list[float]]]) -> None:
     alone, beside = ([leg for pair in pairs for leg in pair[side]] for side in (0, 1))
-    low, middle, high = statistics.quantiles((_p95(pair[1]) / _p95(pair[0]) for pair in pairs), n=4)
     for name, legs in (("alone", alone), (f"beside {HUNG} legs that hang", beside)):
-        typical = statistics.median(legs) * 1000
-        print(f"{f'a leg through the app, {name}':45} {typical:8.2f} ms  (p95 {_p95(legs) * 1000:.2f})")
-    print(f"{'paired ratio of the p95':45} {middle:8.2f}  ({low:.2f} to {high:.2f}; goal: below {GOAL})")
-    if low >= GOAL:  # else it is what the machine does besides
+        milliseconds("hung", f"a leg through the app, {name}", legs, p95=_p95(legs) * 1000)
+    ratios = [_p95(pair[1]) / _p95(pair[0]) for pair in pairs]
+    quartiles("hung", "p95 beside legs that hang / alone", ratios, "")
+    if statistics.quantiles(ratios, n=4)[0] >= GOAL:  # else it is what the machine does besides
         sys.exit("legs that hang at one server slow down those to another one")

@@ -3,7 +3,7 @@
 import contextlib
 import ssl
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import httpx2
@@ -18,7 +18,7 @@ LONGEST = 60.0
 class Visitor(Person):
     """Counts every answer, those of 400 and above as failed; and the posts that start a request or answer a round."""
 
-    def __init__(self, base: str, trust: ssl.SSLContext, cookies: Mapping[str, str], over: threading.Event) -> None:
+    def __init__(self, base: str, trust: ssl.SSLContext, cookies: dict[str, str], over: threading.Event) -> None:
         super().__init__(base, trust)
         self.client.cookies.update(cookies)
         self.client.event_hooks = {"response": [self._seen]}

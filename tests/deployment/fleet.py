@@ -8,12 +8,14 @@ from typing import Self
 
 from tests.processes import Command, Process, documented, serving
 
+Place = int | socket.socket
+
 
 class Fleet:
     """One process at each place: ports, or the same socket several times. Enter it to start them."""
 
     def __init__(
-        self, folder: Path, places: list[int | socket.socket], environ: dict[str, str], command: Command = documented
+        self, folder: Path, places: list[Place], environ: dict[str, str], command: Command = documented
     ) -> None:
         self.folder, self.places, self.environ, self.command = folder, places, environ, command
         self._slots = [contextlib.ExitStack() for _ in places]
