@@ -80,6 +80,9 @@ def _place() -> Iterator[checks.CheckMessage]:
         yield _error(7, "ALLOWED_HOSTS is empty.", "Name the hosts of this site, comma separated.")
     if "*" in settings.ALLOWED_HOSTS:
         yield _error(8, "ALLOWED_HOSTS must not be '*'.", "Links that people share are made from it.")
+    elif settings.CONFIG.can_mail and any(host.startswith(".") for host in settings.ALLOWED_HOSTS):
+        hint = "Whoever asks for a mail to somebody else chooses among them where its link leads: name each host."
+        yield _error(8, "ALLOWED_HOSTS must not begin with a dot where mails are sent.", hint)
     public = [host for host in settings.CONFIG.allowed_hosts if not _is_loopback(host)]
     if settings.CONFIG.loopback_http and public:
         hint = "It takes Secure from cookies: leave it out where https is used, or name loopback hosts only."

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 from pytest_django import Settings
 
 from mrtr_web import checks
@@ -105,6 +106,13 @@ def test_one_key_for_two_purposes_is_refused(settings: Settings) -> None:
 def test_plain_http_is_for_loopback_alone(settings: Settings, hosts: tuple[str, ...], wanted: list[str]) -> None:
     settings.CONFIG = settings.CONFIG.model_copy(update={"loopback_http": True, "allowed_hosts": hosts})
     assert ids() == wanted
+
+
+def test_who_asks_for_a_mail_does_not_choose_the_host_of_its_link(settings: Settings) -> None:
+    settings.ALLOWED_HOSTS = [".mrtr.example"]
+    assert ids() == []
+    settings.CONFIG = settings.CONFIG.model_copy(update={"email_url": SecretStr("smtp://127.0.0.1")})
+    assert ids() == ["E008"]
 
 
 def test_several_processes_on_sqlite_are_warned_of(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Behind nginx, set up as docs/deploy/nginx.conf says: TLS, cookies, addresses, sizes, other names, logs."""
 
+import contextlib
 import functools
 import socket
 import ssl
@@ -11,6 +12,7 @@ import pytest
 from axes.models import AccessAttempt
 
 from mrtr_web.models import Server
+from tests import proxy
 from tests.certificates import certificate as certificate
 from tests.desk import TOOL, asks, desk, done, start
 from tests.person import Person
@@ -138,6 +140,30 @@ def test_where_the_app_is_away_people_are_told_what_to_do_and_no_query_is_logged
         assert 'lang="zh-Hant"' in person.get("/").response.text and "不會重複送出" in person.page.text
     until(lambda: " GET / 502 " in alone.logged())  # which nginx writes after its answer
     assert CANARY not in alone.logged()
+
+
+def test_what_is_of_one_process_is_not_told_outside(alone: Front) -> None:
+    for path in (b"/metrics", b"/readyz", b"//metrics", b"/%6detrics", b"/x/../readyz", b"/metrics?x"):
+        assert said(alone, b"GET " + path + b" HTTP/1.1\r\nHost: localhost" + GOES)[:12] == b"HTTP/1.1 404", path
+    assert said(alone, b"GET /healthz HTTP/1.1\r\nHost: localhost" + GOES)[:12] == b"HTTP/1.1 502"
+
+
+def test_no_query_is_logged_where_nginx_runs_out_of_connections(
+    tmp_path: Path, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As anybody can make it do, while others are on their way with a link in which there is a token."""
+    many = "worker_connections 4096;"
+    assert many in proxy.MAIN
+    monkeypatch.setattr(proxy, "MAIN", proxy.MAIN.replace(many, "worker_connections 8;"))
+    with socket.create_server(("127.0.0.1", 0)) as silent, contextlib.ExitStack() as held:
+        port = silent.getsockname()[1]
+        front = held.enter_context(nginx(tmp_path, certificate, port, port))
+        for _ in range(8):
+            plain = held.enter_context(socket.create_connection(("127.0.0.1", front.port), BOUND))
+            connection = held.enter_context(front.trust().wrap_socket(plain, server_hostname=NAME))
+            connection.sendall(b"GET /accounts/%b HTTP/1.1\r\nHost: localhost\r\n\r\n" % QUERY)
+        until(lambda: " GET /accounts/ 500 " in front.logged())
+        assert CANARY not in front.logged()
 
 
 async def _says_hello(scope: Scope, receive: Receive, send: Send) -> None:
