@@ -365,8 +365,8 @@ def _give_key(request: HttpRequest, user: AbstractBaseUser, **_: Any) -> None:
 
 
 def _end_others(instance: Any, **_: Any) -> None:
-    """A new password ends a person's other sessions at once, with all that they keep."""
-    if instance._password is not None and instance.pk:
+    """A new password, and being switched off, end a person's other sessions at once, with all that they keep."""
+    if instance.pk and (instance._password is not None or not instance.is_active):
         end_elsewhere(instance.pk)
 
 

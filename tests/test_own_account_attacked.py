@@ -73,6 +73,17 @@ def test_a_password_that_is_taken_away_ends_the_sessions(alice: User, server: Se
     assert not is_signed_in(client)
 
 
+def test_who_is_switched_off_keeps_no_session_that_could_come_back(alice: User, server: Server) -> None:
+    client = looking(alice)
+    row, leg = running_flow(alice, server)
+    alice.is_active = False
+    alice.save()
+    assert not Session.objects.exists() and not SealedRecord.objects.exists() and not ledger.beat(row.pk, leg, 20)
+    alice.is_active = True
+    alice.save()
+    assert not is_signed_in(client)
+
+
 def holds(word: str) -> list[str]:
     """The tables in which a word stands anywhere."""
     with connection.cursor() as cursor:
