@@ -53,6 +53,13 @@ def test_each_command_is_one_and_takes_these_options(page: Path) -> None:
 
 
 @each_page
+def test_no_command_has_a_secret_in_its_arguments(page: Path) -> None:
+    """Where all users of a machine can read it, for as long as the command runs."""
+    secrets = "|".join(secretfiles.VARIABLES)
+    assert not re.findall(rf"^ {{4,}}.*\$\{{?(?:{secrets})\b", text(page), re.MULTILINE)
+
+
+@each_page
 def test_each_target_of_make_is_one(page: Path) -> None:
     targets = re.findall(r"^([a-z-]+):", (BASE / "Makefile").read_text(), re.MULTILINE)
     assert {one or other for one, other in TARGET.findall(text(page))} <= set(targets)
