@@ -17,8 +17,8 @@ from pytest_django import DjangoDbBlocker, Settings
 from mrtr_web import threads
 from mrtr_web.connections import WebSocket
 from mrtr_web.demo.server import build
-from mrtr_web.models import PRIVATE_NETWORKS, Server
-from tests.desk import point_to
+from mrtr_web.models import Server
+from tests.desk import on_this_machine, point_to
 from tests.person import Person
 from tests.servers import BOUND, Recorder, serve
 from tests.staff import clerk as clerk
@@ -153,13 +153,7 @@ def bob(db: None) -> User:
 
 @pytest.fixture
 def server(db: None) -> Server:
-    return Server.objects.create(
-        slug="demo",
-        name="Demo desk",
-        url="http://127.0.0.1:9/mcp",
-        private_networks=list(PRIVATE_NETWORKS),
-        capabilities=["elicitation"],
-    )
+    return on_this_machine("demo", "Demo desk")
 
 
 @pytest.fixture(scope="session", autouse=True)

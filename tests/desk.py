@@ -8,7 +8,7 @@ from typing import Any
 from django.db import connection
 
 from mrtr_web import catalog
-from mrtr_web.models import Listing, Server
+from mrtr_web.models import PRIVATE_NETWORKS, Listing, Server
 from tests import servers
 from tests.person import Page, Person
 from tests.servers import Answer, Post, Recorder, Step
@@ -63,6 +63,12 @@ def desk(server: Server, *steps: Step, listings: dict[str, Any] = LISTED, port: 
     with servers.serve(recorder, lifespan="on", port=port) as base:
         point_to(server, base)
         yield recorder
+
+
+def on_this_machine(slug: str, name: str, url: str = "http://127.0.0.1:9/mcp") -> Server:
+    """A server registered as its admin would: the address may be private, and it may ask. At 9 nobody answers."""
+    private = list(PRIVATE_NETWORKS)
+    return Server.objects.create(slug=slug, name=name, url=url, private_networks=private, capabilities=["elicitation"])
 
 
 def point_to(server: Server, base: str) -> None:

@@ -30,6 +30,10 @@ class Process:
     handle: "subprocess.Popen[bytes]"
     log: Path
 
+    @property
+    def port(self) -> int:
+        return int(self.base.rpartition(":")[2])
+
 
 def database_url() -> str:
     """The database of this test run, as another process reaches it."""

@@ -141,6 +141,5 @@ def processes(
 
 @pytest.fixture
 def front(tmp_path: Path, certificate: Path, processes: list[Process]) -> Iterator[Front]:
-    one, two = (int(process.base.rpartition(":")[2]) for process in processes)
-    with nginx(tmp_path, certificate, one, two) as running:
+    with nginx(tmp_path, certificate, *(process.port for process in processes)) as running:
         yield running

@@ -10,7 +10,7 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 from urllib.parse import parse_qsl
@@ -34,6 +34,20 @@ def until(happened: Callable[[], object]) -> None:
     while not happened():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def side_by_side(works: Iterable[Callable[[], None]], over: threading.Event, longest: float = BOUND) -> Iterator[None]:
+    """Each in a thread of its own until the block ends: then it is over, and they have so many seconds to finish."""
+    threads = [threading.Thread(target=work) for work in works]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join(longest)
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:

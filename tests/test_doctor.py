@@ -118,8 +118,8 @@ def test_a_sound_site_passes_through_its_proxy(
     with (
         running_redis() as broker,
         serving(tmp_path, **environ) as process,
-        ending_tls(certificate, int(process.base.rpartition(":")[2])) as url,
-        ending_tls(certificate, int(process.base.rpartition(":")[2]), upgrades=False) as without_upgrades,
+        ending_tls(certificate, process.port) as url,
+        ending_tls(certificate, process.port, upgrades=False) as without_upgrades,
     ):
         assert manage("collectstatic", "--noinput", **environ).returncode == 0
         said = doctor("--url", url, REDIS_URL=broker.url, **environ)

@@ -9,7 +9,6 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from mrtr_web.turns import Turns
 from tests.desk import TOOL, always, asks, calls, desk, done, start
 from tests.person import BOUND, Person
 from tests.processes import listening, serving
-from tests.servers import Answer, until
+from tests.servers import Answer, side_by_side, until
 from tests.visitors import cookies_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,17 +44,8 @@ class Load:
         self.posts = self.pages = 0
         self.over = threading.Event()
 
-    @contextlib.contextmanager
-    def running(self, clients: int) -> Iterator[None]:
-        threads = [threading.Thread(target=self._client) for _ in range(clients)]
-        for thread in threads:
-            thread.start()
-        try:
-            yield
-        finally:
-            self.over.set()
-            for thread in threads:
-                thread.join(BOUND)
+    def running(self, clients: int) -> contextlib.AbstractContextManager[None]:
+        return side_by_side([self._client] * clients, self.over)
 
     def has(self, posts: int) -> bool:
         return self.posts > posts

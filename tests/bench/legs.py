@@ -21,11 +21,11 @@ from django.db import connection
 from mcp import Client
 
 from mrtr_web.models import Server
-from mrtr_web.networks import PRIVATE
 from mrtr_web.wire import REVISION
 from tests.bench import spent
 from tests.bench.clients import Browser, Load, Warm, fresh
 from tests.bench.rows import milliseconds, quartiles
+from tests.desk import on_this_machine
 from tests.processes import Process, documented, serving
 from tests.visitors import cookies_of
 
@@ -80,8 +80,7 @@ def upstream() -> Iterator[str]:
 
 
 def registered(url: str) -> Server:
-    local = {"private_networks": list(PRIVATE), "capabilities": ["elicitation"]}
-    return Server.objects.create(slug="bench", name="Bench", url=url, **local)
+    return on_this_machine("bench", "Bench", url)
 
 
 def run() -> None:

@@ -51,19 +51,9 @@ async def _all(world: World, cookies: list[dict[str, str]], script: Script) -> l
     walkers = [Walker(world, each, script, tally, THINK) for each in cookies]
     async with asyncio.timeout(BOUND), _measured(world, tally, f"{PEOPLE} people begin, {HURRIED} at once"):
         await _begin(walkers)
-    end = time.monotonic() + MEASURED
-    async with asyncio.timeout(MEASURED + BOUND), asyncio.TaskGroup() as walking:
-        for walker in walkers:
-            walking.create_task(walker.walk(end))
-        async with _measured(world, tally, f"{PEOPLE} people who think for {THINK:.0f} s"):
-            await asyncio.sleep(MEASURED)
+    await _walk(world, tally, walkers, MEASURED, f"{PEOPLE} people who think for {THINK:.0f} s")
     hurried = [Walker(world, each, script, tally, 0) for each in cookies[:HURRIED]]
-    end = time.monotonic() + HURRY
-    async with asyncio.timeout(HURRY + BOUND), asyncio.TaskGroup() as walking:
-        for walker in hurried:
-            walking.create_task(walker.walk(end))
-        async with _measured(world, tally, f"{HURRIED} people who do not think"):
-            await asyncio.sleep(HURRY)
+    await _walk(world, tally, hurried, HURRY, f"{HURRIED} people who do not think")
     await asyncio.gather(*(walker.close() for walker in (*walkers, *hurried)), world.elsewhere.aclose())
     return tally.wrong
 
@@ -76,6 +66,15 @@ async def _begin(walkers: list[Walker]) -> None:
             await walker.begin()
 
     await asyncio.gather(*(one_after_the_other() for _ in range(HURRIED)))
+
+
+async def _walk(world: World, tally: Tally, walkers: list[Walker], seconds: float, what: str) -> None:
+    end = time.monotonic() + seconds
+    async with asyncio.timeout(seconds + BOUND), asyncio.TaskGroup() as walking:
+        for walker in walkers:
+            walking.create_task(walker.walk(end))
+        async with _measured(world, tally, what):
+            await asyncio.sleep(seconds)
 
 
 @contextlib.asynccontextmanager

@@ -17,9 +17,7 @@ def processor(pid: int) -> float:
 
 def exactly(*pids: int) -> float:
     """Seconds of processor time of these processes themselves, to the microsecond, with threads that are gone."""
-    return sum(
-        time.clock_gettime(~pid << 3 | 2) for pid in pids
-    )  # CPUCLOCK_SCHED of another process, see clock_gettime(3)
+    return sum(time.clock_gettime(~pid << 3 | 2) for pid in pids)  # CPUCLOCK_SCHED of another process: clock_gettime(3)
 
 
 def memory(pid: int) -> float:

@@ -67,9 +67,7 @@ def deployed(folder: Path) -> Iterator[World]:
         demo(folder) as (url, server),
         serving(folder, None, documented) as one,
         serving(folder, None, documented) as two,
-        nginx(
-            folder, certificates.made_in(folder), *(int(each.base.rpartition(":")[2]) for each in (one, two))
-        ) as front,
+        nginx(folder, certificates.made_in(folder), one.port, two.port) as front,
     ):
         call_command("addserver", "demo", url, *REGISTERED, stdout=io.StringIO())
         call_command("collectstatic", interactive=False, verbosity=0)

@@ -1,15 +1,15 @@
 """People who do their work over and over, without scripts, and count what they sent and what went wrong."""
 
-import contextlib
 import ssl
 import threading
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from urllib.parse import urlsplit
 
 import httpx2
 
 from tests import booking
 from tests.person import Page, Person
+from tests.servers import side_by_side
 
 LONGEST = 60.0
 """Seconds that a person's last request may still take when all are asked to stop."""
@@ -80,18 +80,9 @@ class Crowd:
             (Visitor if number % 4 else Patient)(base, trust, each, self.over) for number, each in enumerate(cookies)
         ]
 
-    @contextlib.contextmanager
-    def at_work(self) -> Iterator[None]:
+    def at_work(self) -> AbstractContextManager[None]:
         """Until the block ends; then everybody finishes what they are at."""
-        threads = [threading.Thread(target=person.live) for person in self.people]
-        for thread in threads:
-            thread.start()
-        try:
-            yield
-        finally:
-            self.over.set()
-            for thread in threads:
-                thread.join(LONGEST)
+        return side_by_side([person.live for person in self.people], self.over, LONGEST)
 
     @property
     def requests(self) -> int:

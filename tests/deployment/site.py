@@ -6,11 +6,12 @@ from pathlib import Path
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from mrtr_web.models import PRIVATE_NETWORKS, Flow, Server
+from mrtr_web.models import Flow
 from tests import certificates
 from tests.deployment.crowd import Crowd
 from tests.deployment.fleet import Fleet, Place
 from tests.deployment.travel import Travel, travel
+from tests.desk import on_this_machine
 from tests.own_redis import running_redis
 from tests.processes import listening
 from tests.proxy import Front, as_in_production, nginx
@@ -27,13 +28,7 @@ ROUNDS = 4
 def show(folder: Path) -> None:
     """Raises AssertionError where anything falls."""
     User.objects.create_user("alice", password="alice's password")
-    server = Server.objects.create(
-        slug="demo",
-        name="Demo desk",
-        url="http://127.0.0.1:9/mcp",
-        private_networks=list(PRIVATE_NETWORKS),
-        capabilities=["elicitation"],
-    )
+    server = on_this_machine("demo", "Demo desk")
     certificate = certificates.made_in(folder)
     with running_redis() as redis, travel(server) as demo, listening() as held:
         environ = as_in_production(folder / "static") | {"REDIS_URL": redis.url}
