@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from mrtr_web.flow import State
-from mrtr_web.models import Flow, Round, Server
+from mrtr_web.models import Flow, Round, SealedRecord, Server, Session
 from tests.visitors import cookies_of
 
 
@@ -55,13 +55,23 @@ def page(user: User, path: str, **query: Any) -> tuple[int, str]:
 
 
 def flow_of(user: User, server: Server, state: State = State.WAITING, age: float = 60, **more: Any) -> Flow:
-    """A request that has been in this state for `age` seconds, in its first round."""
+    """A request that has been in this state for `age` seconds, in its first round; kept if it is open, as all are."""
     then = timezone.now() - timedelta(seconds=age)
     facts = {"method": "tools/call", "name": "ask", "round": 1, "started_at": then, "changed_at": then} | more
     row = Flow.objects.create(user=user, server=server, state=state, **facts)
     if row.round:
         Round.objects.create(flow=row, number=row.round, kinds=["form", "url", "form"], hosts=["pay.example"])
+    if row.is_open:
+        SealedRecord.objects.create(flow=row, session=_session_of(user), sealed=b"nobody opens this")
     return row
+
+
+def _session_of(user: User) -> Session:
+    found = Session.objects.filter(user=user).order_by("pk").first()
+    if found is None:
+        cookies_of(user)
+        found = Session.objects.get(user=user)
+    return found
 
 
 def fill(people: list[User], servers: list[Server], count: int) -> None:

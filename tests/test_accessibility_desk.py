@@ -96,6 +96,7 @@ def test_shortcuts_go_through_the_queue_and_about_the_desk(opened: Opener, serve
         keys.press("g")
         keys.press(key)
         expect(page).to_have_url(f"{window.base}/review/{path}")
+        page.wait_for_load_state("domcontentloaded")  # the script listens from then on
     assert window.trouble == []
 
 

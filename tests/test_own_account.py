@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
 from mrtr_web import ledger, review
-from mrtr_web.flow import Act
+from mrtr_web.flow import Act, State
 from mrtr_web.models import AuditEntry, Flow, Server, Session
 from mrtr_web.views import reset
 from tests.mailbox import Mailbox, mailbox, mails_to
@@ -160,8 +160,8 @@ class TestForgotten:
 class TestLeaving:
     @pytest.fixture
     def lived(self, alice: User, bob: User, server: Server) -> User:
-        flow_of(alice, server)
-        theirs = flow_of(bob, server)
+        flow_of(alice, server, State.COMPLETED)
+        theirs = flow_of(bob, server, State.COMPLETED)
         review.end_sessions(alice, by=alice.pk)
         ledger.note_person("bob", Act.SESSIONS_ENDED, by=alice.pk)
         AccessAttempt.objects.create(username="alice", ip_address="127.0.0.1", failures_since_start=1)

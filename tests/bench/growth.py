@@ -11,7 +11,7 @@ import psycopg
 from django.contrib.auth.models import User
 from django.db import connection
 
-from mrtr_web.models import Flow, Server
+from mrtr_web.models import Flow, SealedRecord, Server, Session
 from tests.bench.clients import Browser, Load
 from tests.bench.legs import Way, registered, upstream
 from tests.bench.rows import milliseconds, quartiles
@@ -51,7 +51,13 @@ async def _in_turn(ways: list[Way]) -> None:
 
 def _fill(others: list[User], server: Server) -> None:
     facts = {"server": server, "method": "tools/call", "name": "ask", "state": "waiting", "round": 1}
-    Flow.objects.bulk_create((Flow(user=others[n % OTHERS], **facts) for n in range(MANY)), batch_size=2000)
+    flows = [Flow(user=others[n % OTHERS], **facts) for n in range(MANY)]
+    Flow.objects.bulk_create(flows, batch_size=2000)
+    for other in others:
+        cookies_of(other)
+    session = dict(Session.objects.values_list("user", "pk"))
+    records = (SealedRecord(flow=flow, session_id=session[flow.user_id], sealed=b"x") for flow in flows)
+    SealedRecord.objects.bulk_create(records, batch_size=2000)
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
 
@@ -65,7 +71,8 @@ def _thinned() -> str:
         server.execute(f"CREATE DATABASE few TEMPLATE {full.path[1:]}".encode())
     small = full._replace(path="/few").geturl()
     with psycopg.connect(small, autocommit=True) as server:
-        thin = "DELETE FROM mrtr_web_flow WHERE id NOT IN (SELECT id FROM mrtr_web_flow LIMIT %s)"
-        server.execute(thin, [FEW])
+        rest = "SELECT id FROM mrtr_web_flow ORDER BY id OFFSET %s"
+        server.execute(f"DELETE FROM mrtr_web_sealedrecord WHERE flow_id IN ({rest})".encode(), [FEW])
+        server.execute(f"DELETE FROM mrtr_web_flow WHERE id IN ({rest})".encode(), [FEW])
         server.execute("VACUUM FULL ANALYZE")
     return small
