@@ -4,7 +4,8 @@ Of each action a person has an allowance over all servers, and half of it at any
 """
 
 import math
-from datetime import datetime, timedelta
+from collections.abc import Collection
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -43,12 +44,11 @@ class TooMany(Exception):
 def spend(user: int, action: str, server: int | None = None) -> None:
     """Take one of what this person may do. Raises TooMany."""
     limit = _limit(action)
-    shares = [(None, limit), *([(server, limit.half())] if server is not None else [])]
+    shares = {None: limit} | ({server: limit.half()} if server is not None else {})
     longest = 0.0
-    for which, share in shares:
-        row, now = _held(user, action, which)
-        due, wait = rates.take(share, (row.due - now).total_seconds(), 0)
-        Allowance.objects.filter(pk=row.pk).update(due=now + timedelta(seconds=due))
+    for row in _held(user, action, shares):
+        due, wait = rates.take(shares[row.server_id], (row.due - row.now).total_seconds(), 0)
+        Allowance.objects.filter(pk=row.pk).update(due=row.now + timedelta(seconds=due))
         longest = max(longest, wait)
     if longest:
         measures.REFUSED.labels(action).inc()
@@ -59,15 +59,17 @@ def _limit(action: str) -> Limit:
     return rates.per_minute(settings.CONFIG.legs_per_minute) if action == "legs" else LIMITS[action]
 
 
-def _held(user: int, action: str, server: int | None) -> tuple[Allowance, datetime]:
-    """The row, locked until the transaction ends, and the time on the database's clock."""
-    which: dict[str, Any] = {"user_id": user, "action": action, "server_id": server}
-    rows = Allowance.objects.select_for_update().filter(**which).annotate(now=Now())
-    row = rows.first()
-    if row is None:
+def _held(user: int, action: str, servers: Collection[int | None]) -> list[Any]:
+    """The rows, locked in this order until the transaction ends, with the time on the database's clock as `now`."""
+    any_of = Q(server=None) | Q(server__in=[server for server in servers if server is not None])
+    rows = Allowance.objects.select_for_update().filter(any_of, user=user, action=action).annotate(now=Now())
+    held = list(rows.order_by("pk"))
+    if len(held) == len(servers):
+        return held
+    for server in servers:
+        which: dict[str, Any] = {"user_id": user, "action": action, "server_id": server}
         Allowance.objects.get_or_create(**which, defaults={"due": Now()})
-        row = rows.get()
-    return row, row.now
+    return list(rows.order_by("pk"))
 
 
 def spend_leg(user: int, server: int) -> None:

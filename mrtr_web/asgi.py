@@ -10,12 +10,12 @@ from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrtr_web.settings")
 
+import django
 from django.conf import settings
-from django.core.asgi import get_asgi_application
 from django.utils.http import parse_header_parameters
 from servestatic import ServeStaticASGI
 
-django_application = get_asgi_application()
+django.setup(set_prefix=False)
 
 from mrtr_web.checks import refuse_unsound
 
@@ -23,6 +23,7 @@ refuse_unsound()
 
 from mrtr_web import about, allowances, consumers, egress, guard, ledger, measures, plain, renewal, scrape
 from mrtr_web import urls as urls  # loaded before the first requests, which come at once
+from mrtr_web.handler import PageHandler, Receive, Scope, Send
 from mrtr_web.live import hub
 from mrtr_web.logs import guard_hooks, guard_server_logs
 from mrtr_web.policies import EVERYWHERE, STATIC_CACHE
@@ -30,9 +31,6 @@ from mrtr_web.runner import runner
 from mrtr_web.sessions import SessionStore
 from mrtr_web.threads import threaded
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 log = logging.getLogger(__name__)
@@ -157,7 +155,7 @@ def _static_headers(headers: MutableMapping[str, str], path: str, url: str) -> N
 
 
 static = ServeStaticASGI(
-    django_application,
+    PageHandler(),
     root=settings.STATIC_ROOT,
     prefix=settings.STATIC_URL,
     allow_all_origins=False,

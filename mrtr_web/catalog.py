@@ -9,7 +9,7 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractUser
-from django.db import connection, transaction
+from django.db import close_old_connections, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -41,17 +41,32 @@ def visible(user: AbstractUser) -> QuerySet[Server]:
     return servers.filter(Q(groups=None) | Q(groups__in=user.groups.all())).distinct()
 
 
+class Barred(Exception):
+    """Nothing may be sent. `why`: switched_off (for this person, or for all) or moved."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
 def may_use(user: int, server: int) -> bool:
     """Whether this person may use this server now, whatever was true when a request began."""
-    person = get_user_model().objects.filter(pk=user, is_active=True).first()
-    return person is not None and visible(person).filter(pk=server).exists()
+    return _usable(user, server) is not None
 
 
-def barred(user: int, server: int, url: str) -> str | None:
-    """Why this person may send nothing to this server at this address now: switched_off or moved. None: they may."""
-    if not may_use(user, server):
-        return "switched_off"
-    return None if Server.objects.filter(pk=server, url=url).exists() else "moved"
+def usable(user: int, server: int, url: str) -> Server:
+    """The server as it is now. Raises Barred where this person may send nothing to it at this address."""
+    found = _usable(user, server)
+    if found is None:
+        raise Barred("switched_off")
+    if found.url != url:
+        raise Barred("moved")
+    return found
+
+
+def _usable(user: int, server: int) -> Server | None:
+    person = get_user_model().objects.filter(pk=user, is_active=True).only("is_superuser").first()
+    return visible(person).filter(pk=server).first() if person is not None else None
 
 
 def limits(server: Server | None = None) -> relay.Limits:
@@ -160,7 +175,7 @@ def _ask_all(servers: list[Server], user: int, kinds: Collection[str], seconds: 
     """
     asked_at = timezone.now()
     questions = [Question(server, user, limits(), capabilities(server), kinds) for server in servers]
-    connection.close()
+    close_old_connections()
     found = async_to_sync(ask)(questions, seconds)
     for server, each in zip(servers, found, strict=True):
         _store(server, user, each, asked_at)

@@ -19,7 +19,6 @@ PLACEHOLDERS = ("django-insecure-", "changeme", "change-me", "your-secret")
 FEWEST_CHARACTERS = 10
 """Different ones, in a key that can pass for random."""
 FIRST = "mrtr_web.middleware.PagePolicy"
-LAST = "mrtr_web.middleware.OneSyncChain"
 NEEDED = (
     FIRST,
     "django.middleware.security.SecurityMiddleware",
@@ -27,7 +26,6 @@ NEEDED = (
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    LAST,
 )
 """In this order, with others between."""
 
@@ -135,7 +133,7 @@ def _parts() -> Iterator[checks.CheckMessage]:
         yield _error(14, "SESSION_ENGINE must be mrtr_web.sessions.", "Sealed records hang below its rows.")
     chain = list(settings.MIDDLEWARE)
     there = [name for name in chain if name in NEEDED]
-    if there != list(NEEDED) or chain[0] != FIRST or chain[-1] != LAST:
+    if there != list(NEEDED) or chain[0] != FIRST:
         yield _error(15, "MIDDLEWARE lacks a part, or has it in another order.", f"Needed: {', '.join(NEEDED)}.")
     if settings.FILE_UPLOAD_HANDLERS != ["django.core.files.uploadhandler.MemoryFileUploadHandler"]:
         yield _error(16, "FILE_UPLOAD_HANDLERS must keep files in memory.", "What people send must not be on a disk.")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from asgiref.sync import async_to_sync
-from django.db import connection
+from django.db import close_old_connections
 
 from mrtr_web import admission, catalog, relay
 from mrtr_web.operations import Operation
@@ -42,7 +42,7 @@ def suggest(operation: Operation, user: int, name: str, values: Mapping[str, str
     bounds = replace(whole, connect=SECONDS, silence=SECONDS, total=SECONDS, max_bytes=MAX_BYTES)
     declared = catalog.capabilities(operation.server)
     ask = partial(relay.complete, limits=bounds, params=params, capabilities=declared)
-    connection.close()
+    close_old_connections()
     try:
         found = async_to_sync(admission.admitted)(operation.server, user, ask)
     except relay.RelayError:

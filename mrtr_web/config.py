@@ -286,6 +286,7 @@ def _sqlite(name: str) -> dict[str, object]:
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": name,
+        "CONN_MAX_AGE": 60,  # opening one costs more than three queries
         "TEST": {"NAME": f"{name}.test"},  # a file: the tests' server threads and processes share it
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",

@@ -12,22 +12,17 @@ import io
 import json
 import re
 import uuid
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
 from urllib.parse import parse_qs
 
 from django.core.handlers.asgi import ASGIRequest
 from django.db import DatabaseError
 
 from mrtr_web import sessions
+from mrtr_web.handler import Receive, Scope, Send
 from mrtr_web.origins import own_origin
 from mrtr_web.sessions import Visitor
 from mrtr_web.sockets import DeskSocket, FlowSocket, Full, Socket, sockets
 from mrtr_web.threads import threaded
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 PATH = re.compile(r"/ws/flows/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/")
 DESK = "/ws/review/"

@@ -13,7 +13,7 @@ from axes.handlers.database import AxesDatabaseHandler
 from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.db import connection
+from django.db import close_old_connections
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
@@ -37,7 +37,7 @@ def has_turn() -> bool:
     """
     if slots.acquire(blocking=False):
         return True
-    connection.close()
+    close_old_connections()
     return slots.acquire(timeout=PATIENCE)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Now
 
 from mrtr_web import flow as machine
@@ -34,6 +35,14 @@ class Asked:
     warnings: tuple[str, ...] = ()
     kept: bytes | None = None
     """The server's words, sealed for its reviewers, where the server is set so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What was asked in a round, and what was done with it: of each step one of each."""
+
+    kinds: tuple[str, ...]
+    actions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +187,14 @@ def begin(row: Flow, *, session: int, sealed: bytes, lease: float) -> uuid.UUID 
     leg = uuid.uuid4()
     row.leg = leg
     row.state = State.RUNNING
+    row.lease_until = _lease(lease)
     try:
         with transaction.atomic():
             if Session.objects.select_for_update().filter(pk=session).first() is None:
                 raise SessionOver
             row.save(force_insert=True)
             SealedRecord.objects.create(flow=row, session_id=session, sealed=sealed)
-            _start_leg(row.pk, leg, 0, lease)
+            Leg.objects.create(pk=leg, flow=row, round=0)
             started = Flow.objects.values(*_AUDITED).get(pk=row.pk)
             _audit(started, Act.STARTED, row.user_id, after=State.RUNNING)
             _tell(Q(pk=row.pk))
@@ -193,9 +203,9 @@ def begin(row: Flow, *, session: int, sealed: bytes, lease: float) -> uuid.UUID 
     return leg
 
 
-def _start_leg(flow_id: uuid.UUID, leg: uuid.UUID, round_number: int, lease: float) -> None:
-    Leg.objects.create(pk=leg, flow_id=flow_id, round=round_number)
-    Flow.objects.filter(pk=flow_id).update(lease_until=Now() + timedelta(seconds=lease))
+def _lease(seconds: float) -> Combinable:
+    """When it runs out, on the database's clock."""
+    return Now() + timedelta(seconds=seconds)
 
 
 def claim(
@@ -205,25 +215,24 @@ def claim(
     by: int,
     sealed: bytes,
     lease: float,
-    actions: tuple[str, ...] | None = None,
+    answered: Answered | None = None,
 ) -> uuid.UUID | None:
     """Take (flow, round) for one leg: mint the leg's id and seal what it sends. None where another was first.
 
     `seen` is the flow as it was read together with the record: its state, round and leg must still be the same.
     """
     new, still = uuid.uuid4(), Q(state=seen.state, round=seen.round, leg=seen.leg)
-    with transaction.atomic():
-        asked = Round.objects.filter(flow_id=seen.pk, number=seen.round)
-        answered = {"kinds": list(asked.values_list("kinds", flat=True).first() or ()), "actions": list(actions or ())}
-        audit = answered if actions is not None else None
-        if not move(seen.pk, event, by=by, where=still, audit=audit, leg=new, outcome=""):
+    audit = {"kinds": list(answered.kinds), "actions": list(answered.actions)} if answered is not None else None
+    with transaction.atomic(savepoint=False):
+        if not move(seen.pk, event, by=by, where=still, audit=audit, leg=new, outcome="", lease_until=_lease(lease)):
             return None
         if not SealedRecord.objects.filter(pk=seen.pk).update(sealed=sealed):
             transaction.set_rollback(True)
             return None
-        _start_leg(seen.pk, new, seen.round, lease)
-        if actions is not None:
-            asked.update(actions=list(actions), answered_at=Now())
+        Leg.objects.create(pk=new, flow_id=seen.pk, round=seen.round)
+        if answered is not None:
+            asked = Round.objects.filter(flow_id=seen.pk, number=seen.round)
+            asked.update(actions=list(answered.actions), answered_at=Now())
     return new
 
 
@@ -238,7 +247,7 @@ def depart(flow_id: uuid.UUID, leg: uuid.UUID, lease: float) -> bool:
 def beat(flow_id: uuid.UUID, leg: uuid.UUID, lease: float) -> bool:
     """Renew the lease. False where the flow was stopped, withdrawn, ended, or sent again, or its record is gone."""
     wanted = Flow.objects.filter(pk=flow_id, leg=leg, state__in=[State.RUNNING, State.UNKNOWN], record__isnull=False)
-    return bool(wanted.update(lease_until=Now() + timedelta(seconds=lease)))
+    return bool(wanted.update(lease_until=_lease(lease)))
 
 
 def land(flow_id: uuid.UUID, leg: uuid.UUID, landing: Landing) -> bool:

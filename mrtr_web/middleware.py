@@ -1,4 +1,4 @@
-"""Headers of every page, methods that no page has, and the piece that keeps Django's middleware one sync chain."""
+"""Headers of every page, methods that no page has, and what is compressed."""
 
 import time
 from collections.abc import Callable
@@ -56,16 +56,3 @@ class PagesCompressed(GZipMiddleware):
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         is_page = response.headers.get("Content-Type", "").startswith("text/html")
         return super().process_response(request, response) if is_page else response
-
-
-class OneSyncChain:
-    """Innermost and sync only: the handler then runs the whole chain in one thread, 5 hops instead of 16 (D8a)."""
-
-    async_capable = False
-    sync_capable = True
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)

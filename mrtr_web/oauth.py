@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import close_old_connections, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
@@ -103,7 +103,7 @@ def start(
     """
     private = tuple(server.private_networks)
     own = credentials.headers(server, visitor.user)
-    connection.close()  # servers that hang must not keep others from theirs
+    close_old_connections()  # servers that hang must not keep others from theirs
     asked = challenge or async_to_sync(_challenge)(server, own)
     found = async_to_sync(authserver.find)(server.url, asked, private)
     client = _client(server, found, callback)
@@ -185,7 +185,7 @@ def revoke(dropped: Collection[Dropped]) -> list[bool | None]:
 
     Not inside a transaction.
     """
-    connection.close()
+    close_old_connections()
     return async_to_sync(_revoked)(dropped)
 
 
@@ -203,7 +203,7 @@ def _exchanged(server: Server, leaving: Leaving, code: str) -> Tokens:
     """The tokens for a code. Raises Refused."""
     if not code:
         raise Refused("failed", server, leaving)
-    connection.close()
+    close_old_connections()
     try:
         return async_to_sync(authserver.exchange)(leaving, code, tuple(server.private_networks))
     except Trouble as trouble:
@@ -254,7 +254,7 @@ def _client(server: Server, found: Found, callback: str) -> Client:
     known = _registered(stored) if stored else None
     if known is not None and callback in known.redirects and not 0 < known.until < time.time():
         return known
-    connection.close()
+    close_old_connections()
     new = async_to_sync(authserver.register)(found, [callback], tuple(server.private_networks))
     sealed = keyring.seal(new.model_dump_json(), *tokens.registration_binding(server.pk, digest))
     Registration.objects.update_or_create(server=server, issuer_digest=digest, defaults={"sealed": sealed})

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
-from django.db import connection
+from django.db import close_old_connections
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -36,7 +36,7 @@ def probe(server: Server, user: int | None) -> Report:
 
 def _without_token(server: Server) -> Report:
     """Of a server that gets no request from who has no token: whether it is there. Raises relay.RelayError."""
-    connection.close()
+    close_old_connections()
     target = relay.Endpoint(server.url, {}, tuple(server.private_networks))
     bounds = replace(catalog.limits(), silence=catalog.LISTING_SECONDS, total=catalog.LISTING_SECONDS)
     async_to_sync(relay.discover)(target, bounds, capabilities=catalog.capabilities(server))
@@ -74,7 +74,7 @@ def _asks_people(server: Server, challenge: Challenge) -> Report:
 
 def _sign_in_host(server: Server, challenge: Challenge) -> str:
     """Where people are sent to. Raises Trouble where they could not sign in there."""
-    connection.close()
+    close_old_connections()
     try:
         found = async_to_sync(authserver.find)(server.url, challenge, tuple(server.private_networks))
         client = credentials.client(server)

@@ -44,6 +44,8 @@ class Job:
     flow: uuid.UUID
     leg: uuid.UUID
     server: Server
+    looked: bool
+    """Whether the server was read when the leg was claimed, and its person may use it: then it has just been so."""
     person: int
     url: str
     """Of the server, as it was when the leg was claimed: it goes nowhere else."""
@@ -135,20 +137,21 @@ class Runner:
     async def _leg(self, job: Job) -> Again | None:
         """A leg from its place in the queue until its outcome is written, with a heartbeat all the while."""
         moved = asyncio.Event()
-        with live.hub.listening(job.flow, lambda hint: moved.set() if hint["type"] == "moved" else None):
-            pulse = asyncio.create_task(self._beat(job, moved))
-            try:
+        pulse = asyncio.create_task(self._beat(job, moved))
+        try:
+            with live.hub.listening(job.flow, lambda hint: moved.set() if hint["type"] == "moved" else None):
                 outcome = await self._outcome(job, pulse)
-                if outcome is None:
-                    return None
-                return await self._keeper.write(lambda: threaded(job.settle, outcome), outcome.size, pulse)
-            finally:
-                pulse.cancel()
-                await asyncio.wait({pulse})
+            if outcome is None:
+                return None
+            return await self._keeper.write(lambda: threaded(job.settle, outcome), outcome.size, pulse)
+        finally:
+            pulse.cancel()
+            await asyncio.wait({pulse})
 
     async def _outcome(self, job: Job, pulse: asyncio.Task[None]) -> Outcome | None:
         """What the exchange brings once its turn has come; None where the leg is no longer wanted."""
         with self._turns.place(job.server.pk, job.person, settings.CONFIG.legs_per_server) as turn:
+            looked = job.looked and turn.done()
             with self._idly(), measures.QUEUED.labels(job.server.slug).track_inprogress():
                 await asyncio.wait({turn, pulse}, return_when=asyncio.FIRST_COMPLETED)
             if pulse.done():
@@ -156,7 +159,8 @@ class Runner:
             try:
                 if job.server.credential_kind == "oauth":
                     await admission.prepare(job.server.pk, job.person)
-                endpoint = await threaded(_depart, job)
+                    looked = False
+                endpoint = await threaded(_depart, job, looked)
                 if endpoint is None:
                     return None
             except relay.Unsent as barred:
@@ -208,20 +212,22 @@ class Runner:
             log.warning("legs could not be marked: %s", type(error).__name__)
 
 
-def _depart(job: Job) -> relay.Endpoint | None:
+def _depart(job: Job, looked: bool) -> relay.Endpoint | None:
     """ledger.depart(), after a last look at what may have changed while the leg waited: where it goes, and with what.
 
     None where it is no longer wanted. Raises relay.Unsent.
     """
-    endpoint = _look(job)
+    endpoint = admission.endpoint(job.server, job.person) if looked else _look(job)
     return endpoint if ledger.depart(job.flow, job.leg, settings.CONFIG.lease) else None
 
 
 def _look(job: Job, *_: object) -> relay.Endpoint:
     """Where the leg goes, and with what. Raises relay.Unsent where it may not be sent any more."""
-    if why := catalog.barred(job.person, job.server.pk, job.url):
-        raise relay.Unsent(why)
-    return admission.endpoint(Server.objects.get(pk=job.server.pk, url=job.url), job.person)
+    try:
+        server = catalog.usable(job.person, job.server.pk, job.url)
+    except catalog.Barred as barred:
+        raise relay.Unsent(barred.why) from None
+    return admission.endpoint(server, job.person)
 
 
 runner = Runner()

@@ -4,8 +4,6 @@ Before Django, whose middleware wants the public host and https, while a scrape 
 """
 
 import hmac
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -15,13 +13,12 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, gen
 
 from mrtr_web import measures
 from mrtr_web.flow import OPEN
+from mrtr_web.handler import Scope, Send
 from mrtr_web.models import Flow, SealedRecord
 from mrtr_web.threads import threaded
 
 PATH = "/metrics"
 METHODS = ("GET", "HEAD")
-Scope = MutableMapping[str, Any]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 def is_asked(scope: Scope) -> bool:

@@ -16,7 +16,8 @@ from typing import Any, cast
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY, get_user_model
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.backends import ModelBackend
+from django.contrib.auth.models import AbstractBaseUser, User
 from django.contrib.auth.signals import user_logged_in
 from django.contrib.sessions.backends.base import CreateError, SessionBase, UpdateError
 from django.contrib.sessions.middleware import SessionMiddleware
@@ -33,7 +34,7 @@ from mrtr_web.models import Listing, SealedRecord, Session
 
 TOUCH_EVERY = timedelta(minutes=1)
 POLL_HEADER = "X-Mrtr-Poll"
-_current: contextvars.ContextVar[int | None] = contextvars.ContextVar("current_session", default=None)
+_current: contextvars.ContextVar[Session | None] = contextvars.ContextVar("current_session", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,8 @@ class SessionStore(SessionBase):
         return key is not None and key.isascii() and key.isalnum() and len(key) >= 8
 
     def load(self) -> dict[str, Any]:
-        self.row = Session.objects.filter(session_key=self.session_key, expire_date__gt=timezone.now()).first()
+        found = Session.objects.select_related("user__person").filter(session_key=self.session_key)
+        self.row = found.filter(expire_date__gt=timezone.now()).first()
         if self.row is None:
             self._session_key = None
             return {}
@@ -165,7 +167,8 @@ def end_sessions_of(user: int, *, but: int | None = None, by: int | None = None)
 
 def end_elsewhere(user: int) -> None:
     """End a person's sessions, save the one that this is done in."""
-    end_sessions_of(user, but=_current.get())
+    current = _current.get()
+    end_sessions_of(user, but=current.pk if current is not None else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +245,16 @@ class GatedRequest(HttpRequest):
     """A page of a signed-in person takes this request: it was not refused, and did not lead nowhere."""
 
 
+class Backend(ModelBackend):
+    """Django's own; whose session this is was read together with it."""
+
+    def get_user(self, user_id: int) -> User | None:
+        row = _current.get()
+        if row is None or row.user is None or row.user.pk != user_id:
+            return super().get_user(user_id)
+        return row.user if self.user_can_authenticate(row.user) else None
+
+
 class SessionGate(SessionMiddleware):
     """Sessions for pages: a signed-in session without its key ends; activity and the key cookie are kept up."""
 
@@ -257,7 +270,7 @@ class SessionGate(SessionMiddleware):
             _sign_anew(store, gated.visitor)
         if gated.key_lost:
             store.flush()
-        _current.set(gated.visitor.session if gated.visitor else None)
+        _current.set(store.row if gated.visitor else None)
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         gated = cast(GatedRequest, request)

@@ -59,12 +59,11 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "mrtr_web.middleware.OneSyncChain",
 ]
 
 if CONFIG.oidc_issuer:  # else nothing of it is loaded
     INSTALLED_APPS[:0] = ["allauth.account", "allauth.socialaccount"]  # not "allauth", which has its pages and mails
-    MIDDLEWARE.insert(-1, "allauth.account.middleware.AccountMiddleware")
+    MIDDLEWARE.append("allauth.account.middleware.AccountMiddleware")
     SOCIALACCOUNT_ADAPTER = "mrtr_web.sso.adapter.Adapter"
     SOCIALACCOUNT_STORE_TOKENS = False
 
@@ -85,7 +84,7 @@ TEMPLATES = [
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
-AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "mrtr_web.sessions.Backend"]
 AXES_HANDLER = "mrtr_web.guard.Handler"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"], "ip_address"]
 AXES_FAILURE_LIMIT = 5

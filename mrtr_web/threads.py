@@ -1,4 +1,4 @@
-"""Database work of coroutines, off the event loop: on our own threads, each time with a connection of its own (D3)."""
+"""Database work of coroutines, off the event loop: on our own threads (D3)."""
 
 import asyncio
 import concurrent.futures
@@ -14,7 +14,7 @@ _pool = concurrent.futures.ThreadPoolExecutor(4, thread_name_prefix="leg")
 
 
 async def threaded(work: Callable[..., T], *args: Any) -> T:
-    """Database work off the loop, on the legs' own threads, each time with a connection of its own."""
+    """Database work off the loop, on the legs' own threads."""
     return await asyncio.get_running_loop().run_in_executor(_pool, _about, about.ids(), work, *args)
 
 
@@ -24,7 +24,7 @@ def _about(ids: about.Ids, work: Callable[..., T], *args: Any) -> T:
 
 
 def with_connection(work: Callable[..., T], *args: Any) -> T:
-    """For threads that live on: what the work opens of the database is closed with it."""
+    """For threads that live on: a connection of a pool is given back, one that is too old is closed."""
     close_old_connections()
     try:
         return work(*args)

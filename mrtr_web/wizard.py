@@ -14,7 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.contrib.auth.models import AbstractUser
+from django.db import close_old_connections, transaction
 from django.db.models.functions import Length
 
 from mrtr_web import allowances, catalog, kept, ledger, live, operations, pages, relay, secrecy, steps, vault, waits
@@ -28,6 +29,7 @@ from mrtr_web.verdicts import asked_in, judge
 Unreadable = vault.Unreadable
 SessionOver = ledger.SessionOver
 TooMany = allowances.TooMany
+Barred = catalog.Barred
 Record = vault.Record
 Object = dict[str, Any]
 Launched = concurrent.futures.Future[None]
@@ -39,28 +41,26 @@ class Stale(Exception):
     """The page that was posted is not the flow's current one: nothing was changed, nothing sent."""
 
 
-class Barred(Exception):
-    """Nothing more may be sent for this flow. `why`: switched_off (for this person, or for all) or moved."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
-
-
-def zone_of(user_id: int) -> str:
+def zone_of(user: AbstractUser) -> str:
     """The time zone that date-times are typed in unless the page says otherwise."""
-    chosen = Person.objects.filter(pk=user_id).values_list("time_zone", flat=True).first()
-    return chosen or settings.TIME_ZONE
+    person: Person | None = getattr(user, "person", None)
+    return (person.time_zone if person else "") or settings.TIME_ZONE
 
 
 def flow_of(user_id: int, flow_id: uuid.UUID) -> Flow | None:
     """This person's flow, brought up to date where its lease has run out. None for anybody else's."""
-    ledger.expire_leases(pk=flow_id)
-    return Flow.objects.select_related("server").filter(user=user_id, pk=flow_id).first()
+    found = Flow.objects.select_related("server").filter(user=user_id, pk=flow_id)
+    row = found.first()
+    return found.first() if row is not None and _has_expired(row) else row
+
+
+def _has_expired(row: Flow) -> bool:
+    """Whether its lease has run out, on the database's clock, and it is somewhere else now."""
+    return row.state == State.RUNNING and ledger.expire_leases(pk=row.pk) > 0
 
 
 def open_flow(visitor: Visitor, flow_id: uuid.UUID) -> tuple[Flow, Record]:
-    """A flow and its content, read in one statement, so that they belong together.
+    """A flow, as flow_of() gives it, and its content: read in one statement, so that they belong together.
 
     Raises Unreadable where this browser does not hold the content.
     """
@@ -68,6 +68,8 @@ def open_flow(visitor: Visitor, flow_id: uuid.UUID) -> tuple[Flow, Record]:
         pk=flow_id, session=visitor.session, flow__user=visitor.user
     )
     sealed = found.first()
+    if sealed is not None and _has_expired(sealed.flow):
+        sealed = found.first()
     if sealed is None:
         raise Unreadable
     row = sealed.flow
@@ -169,7 +171,8 @@ def answer(visitor: Visitor, row: Flow, record: Record, form: steps.RoundForm, p
     Raises Barred, TooMany; Stale where it was answered already, is over, or the session has ended.
     """
     answered = record.model_copy(update={"responses": form.responses(), "posted": posted})
-    return _send(visitor, row, answered, Event.ANSWERED, actions=form.actions())
+    kinds = tuple(step.kind.value for step in asked_in(record))
+    return _send(visitor, row, answered, Event.ANSWERED, answered=ledger.Answered(kinds, form.actions()))
 
 
 def send_again(visitor: Visitor, flow_id: uuid.UUID, leg: uuid.UUID, *, signed_in: bool = False) -> Launched:
@@ -234,7 +237,7 @@ def _drop_content(flow_id: uuid.UUID, visitor: Visitor) -> None:
 
 def wait(launched: Launched) -> None:
     """Give the database connection back and wait a moment for the leg, so that most pages need no progress page."""
-    connection.close()
+    close_old_connections()
     concurrent.futures.wait([launched], timeout=WAIT)
 
 
@@ -300,8 +303,7 @@ def _send(visitor: Visitor, row: Flow, record: Record, event: Event, *, counts: 
 
 def _claimed(visitor: Visitor, row: Flow, record: Record, event: Event, **claim: Any) -> Job | None:
     """The next leg of a flow, whoever has it sent. None where another was first. Raises Barred."""
-    if why := catalog.barred(row.user_id, row.server_id, record.url):
-        raise Barred(why)
+    row.server = catalog.usable(row.user_id, row.server_id, record.url)
     leg = ledger.claim(
         row,
         event,
@@ -310,10 +312,10 @@ def _claimed(visitor: Visitor, row: Flow, record: Record, event: Event, **claim:
         lease=settings.CONFIG.lease,
         **claim,
     )
-    return _job(visitor, row, leg, record) if leg else None
+    return _job(visitor, row, leg, record, looked=True) if leg else None
 
 
-def _job(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Job:
+def _job(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record, *, looked: bool = False) -> Job:
     call = relay.Call(
         method=record.method,
         params=next_params(record.params, record.responses, record.request_state),
@@ -323,7 +325,7 @@ def _job(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record) -> Job:
     settle = functools.partial(_settle, visitor, row, leg, record)
     seal_words = functools.partial(vault.close_words, keys=_keys(visitor), binding=_binding(visitor, row, row.round))
     limits = catalog.limits(row.server)
-    return Job(row.pk, leg, row.server, row.user_id, row.server.url, call, limits, settle, seal_words)
+    return Job(row.pk, leg, row.server, looked, row.user_id, row.server.url, call, limits, settle, seal_words)
 
 
 def _settle(visitor: Visitor, row: Flow, leg: uuid.UUID, record: Record, outcome: Outcome) -> Again | None:

@@ -97,7 +97,7 @@ def test_a_landing_writes_state_record_round_and_audit(alice: User, server: Serv
 def test_a_round_is_claimed_once(alice: User, server: Server, session: Session) -> None:
     """T-29"""
     row, _ = waiting(alice, server, session)
-    first = claim(row, actions=("accept",))
+    first = claim(row, answered=ledger.Answered(("form",), ("accept",)))
     assert first is not None
     assert claim(row) is None
     assert (state(row), Leg.objects.count()) == ("running", 2)

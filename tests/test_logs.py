@@ -81,6 +81,7 @@ def test_a_leg_and_its_threads_know_who_started_it(alice: User, server: Server) 
             row.pk,
             leg,
             server,
+            False,
             alice.pk,
             server.url,
             call,

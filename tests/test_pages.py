@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from django.conf import settings
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AbstractUser, User
 
 from mrtr_web import wizard
 from mrtr_web.models import Finding, Flow, SealedRecord, Server, Session
@@ -445,7 +445,7 @@ def test_a_session_that_ends_during_a_post_loses_nothing(
         person.fill("Topic", "also typed with care")
         real = wizard.zone_of
 
-        def ending(user: int) -> str:
+        def ending(user: AbstractUser) -> str:
             Session.objects.all().delete()
             return real(user)
 

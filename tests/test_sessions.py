@@ -217,7 +217,7 @@ def test_a_new_password_ends_the_other_sessions_at_once(alice: User, server: Ser
     client = signed_in(alice)
     row, leg = running_flow(alice, server)
     other = signed_in(alice)
-    sessions._current.set(Session.objects.latest("pk").pk)
+    sessions._current.set(Session.objects.latest("pk"))
     alice.set_password("a quite new password")
     alice.save()
     assert_over(row, leg)

@@ -142,7 +142,7 @@ def test_stopping_is_bounded_while_the_database_is_locked(
             leg = await threaded(lambda row=row: ledger.begin(row, session=session, sealed=b"0", lease=20))
             assert leg is not None
             job = Job(
-                row.pk, leg, server, alice.pk, server.url, call, catalog.limits(), lambda outcome: None, str.encode
+                row.pk, leg, server, False, alice.pk, server.url, call, catalog.limits(), lambda _: None, str.encode
             )
             runner.launch(job)
         assert await asyncio.to_thread(called.wait, BOUND)

@@ -27,7 +27,7 @@ from mrtr_web.sso import outward, people, provider
 log = logging.getLogger(__name__)
 LASTS = timedelta(minutes=10)
 """As long as allauth knows a state."""
-BACKEND = "django.contrib.auth.backends.ModelBackend"
+BACKEND = "mrtr_web.sessions.Backend"
 
 
 class Refused(Exception):

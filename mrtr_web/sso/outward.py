@@ -13,7 +13,7 @@ import httpx2
 import requests
 from asgiref.sync import async_to_sync
 from django.conf import settings
-from django.db import connection
+from django.db import close_old_connections
 from requests.adapters import BaseAdapter
 from requests.structures import CaseInsensitiveDict
 
@@ -37,7 +37,7 @@ def session() -> requests.Session:
 
 class _Guarded(BaseAdapter):
     def send(self, request: requests.PreparedRequest, *_: Any, **__: Any) -> requests.Response:
-        connection.close()  # a provider that hangs must not keep others from the database
+        close_old_connections()  # a provider that hangs must not keep others from the database
         try:
             answer = async_to_sync(_answer)(request)
         except egress.EgressError as error:

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from asgiref.sync import async_to_sync
 from django import forms
 from django.contrib import messages
-from django.db import connection
+from django.db import close_old_connections
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import Resolver404, resolve, reverse
@@ -132,7 +132,7 @@ def _paste(request: SignedIn, server: Server) -> HttpResponse:
     text = request.POST.get("token_password", "").strip()
     try:
         tokens.check(text)
-        connection.close()
+        close_old_connections()
         taken = async_to_sync(admission.takes)(server, text)
         if taken is False:
             raise headerlines.Malformed(

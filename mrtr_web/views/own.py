@@ -30,7 +30,7 @@ class ZoneForm(forms.Form):
 
 @signed_in
 def profile(request: SignedIn) -> HttpResponse:
-    form = ZoneForm(request.POST or None, initial={"time_zone": wizard.zone_of(request.user.pk)})
+    form = ZoneForm(request.POST or None, initial={"time_zone": wizard.zone_of(request.user)})
     if request.method == "POST" and form.is_valid():
         Person.objects.update_or_create(pk=request.user.pk, defaults=form.cleaned_data)
         messages.success(request, _("Saved."))

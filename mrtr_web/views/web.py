@@ -66,7 +66,7 @@ def signed_in(view: View[P]) -> Callable[Concatenate[Request, P], HttpResponse]:
         if request.visitor is not None and request.user.pk is not None:
             request.taken = True
             try:
-                with timezone.override(wizard.zone_of(request.user.pk)):
+                with timezone.override(wizard.zone_of(request.user)):
                     return view(request, *args, **kwargs)  # type: ignore[arg-type]
             except Http404:
                 request.taken = False

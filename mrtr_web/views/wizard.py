@@ -59,14 +59,13 @@ def flow(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
 
 
 def _page(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
-    row = _row(request, flow_id)
     try:
         row, record = wizard.open_flow(request.visitor, flow_id)
         if (launched := wizard.take_up(request.visitor, row, record)) is not None:
             wizard.wait(launched)
             row, record = wizard.open_flow(request.visitor, flow_id)
     except wizard.Unreadable:
-        return _unreadable(request, row)
+        return _unreadable(request, _row(request, flow_id))
     state = State(row.state)
     if state is State.WITHDRAWN:
         record = wizard.reduce(request.visitor, row, record)
@@ -193,7 +192,6 @@ def again(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
 @signed_in
 def content(request: SignedIn, flow_id: uuid.UUID, number: int) -> HttpResponse:
     """An image, sound or file of the server: shown in place only where its type is allowed and its bytes agree."""
-    _row(request, flow_id)
     try:
         found = results.content(wizard.shown_content(*wizard.open_flow(request.visitor, flow_id)), number)
     except wizard.Unreadable:
@@ -264,10 +262,10 @@ def _round_page(
 
 def _posted_round(request: SignedIn, flow_id: uuid.UUID) -> tuple[Flow, Record, steps.RoundForm] | None:
     """The current round with what was posted for it; None where the post belongs to another round."""
-    _row(request, flow_id)
     try:
         row, record = wizard.open_flow(request.visitor, flow_id)
     except wizard.Unreadable:
+        _row(request, flow_id)
         return None
     if row.state != State.WAITING or request.POST.get("round") != str(row.round):
         return None
