@@ -3,6 +3,7 @@ sweeper."""
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -123,6 +124,7 @@ async def _refuse(send: Send, status: int, kind: str, text: str) -> None:
 async def _lifespan(receive: Receive, send: Send) -> None:
     """Start the runner and the sweeper; at the end let running legs finish, then mark them."""
     await receive()
+    gc.freeze()  # what is there by now stays; to look through it again and again is a tenth of a page's time
     hub.start()
     runner.start()
     sweeper = asyncio.create_task(_sweep())

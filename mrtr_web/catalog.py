@@ -38,7 +38,7 @@ def visible(user: AbstractUser) -> QuerySet[Server]:
     servers = Server.objects.filter(enabled=True)
     if user.is_superuser:
         return servers
-    return servers.filter(Q(groups=None) | Q(groups__in=user.groups.all())).distinct()
+    return servers.filter(Q(groups=None) | Q(groups__user=user)).distinct()
 
 
 class Barred(Exception):
@@ -86,14 +86,17 @@ def capabilities(server: Server) -> Object:
     return {name: value for name, value in all_of_them.items() if name in server.capabilities}
 
 
-def attach(user: int, *servers: Server) -> None:
-    """Give each server what it lists for this person: their own listing where it has one, else everybody's."""
-    listings.attach(user, servers)
+def attach(user: int, *servers: Server, kinds: Collection[str] = ()) -> None:
+    """Give each server what it lists for this person: their own listing where it has one, else everybody's.
+
+    `kinds`: of these alone; without, all.
+    """
+    listings.attach(user, servers, kinds)
 
 
 def operation_of(row: Flow) -> operations.Operation | None:
     """The operation that a flow was started from, if the server still lists it for its person."""
-    attach(row.user_id, row.server)
+    attach(row.user_id, row.server, kinds=operations.kinds_of(row.method, row.name))
     return operations.of_flow(row.server, row.method, row.name)
 
 

@@ -17,8 +17,8 @@ Object = dict[str, Any]
 
 
 def seal(row: Flow, number: int, steps: Sequence[Step]) -> bytes | None:
-    """The words of a round, sealed. None where this server's are not to be kept."""
-    if not keyring.is_set() or not Server.objects.filter(pk=row.server_id, keep_messages=True).exists():
+    """The words of a round, sealed. None where this server's were not to be kept when the leg was sent."""
+    if not keyring.is_set() or not row.server.keep_messages:
         return None
     words = json.dumps([_words(step) for step in steps])
     return keyring.seal(words, PURPOSE, str(row.pk), number)

@@ -22,9 +22,13 @@ DISCOVERY = "discovery"
 _CAPABILITY = {"tools": "tools", "prompts": "prompts", "resources": "resources", "templates": "resources"}
 
 
-def attach(user: int, servers: Collection[Server]) -> None:
-    """Give each server what is known of it for this person: their own listing where it has one, else everybody's."""
-    _attach_rows(servers, _rows_for(user, servers).defer("briefs"))
+def attach(user: int, servers: Collection[Server], kinds: Collection[str] = ()) -> None:
+    """Give each server what is known of it for this person: their own listing where it has one, else everybody's.
+
+    `kinds`: of these alone; without, all.
+    """
+    rows = _rows_for(user, servers).defer("briefs")
+    _attach_rows(servers, rows.filter(kind__in=kinds) if kinds else rows)
     for server in servers:
         known = server.listed.get(DISCOVERY)
         server.discovered = known.entries[0] if known else None

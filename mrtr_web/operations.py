@@ -124,6 +124,11 @@ def resource(server: Server, uri: str) -> Operation:
     )
 
 
+def kinds_of(method: str, name: str) -> tuple[str, ...]:
+    """The kinds of listings that tell of such a flow's operation, and of where it is started."""
+    return (KINDS[method],) if name else ("resources", "templates")
+
+
 def of_flow(server: Server, method: str, name: str) -> Operation | None:
     """The operation that a flow was started from, if the server still lists it: hidden or not."""
     if method == "resources/read" and not name:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 MAX_PARTS = 500_000
 """Values of one message: each takes a hundred times more memory and time than its few bytes say."""
@@ -31,6 +31,11 @@ def read(raw: bytes) -> Any:
     value = from_json(raw, allow_inf_nan=False)
     json.dumps(value, allow_nan=False)
     return value
+
+
+def written(value: object) -> str:
+    """A value that was read, as people read it; the standard library takes twenty times as long to indent."""
+    return to_json(value, indent=2).decode()
 
 
 def read_listing(raw: bytes) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 from mrtr_web import pages
 from mrtr_web.rounds import Kind, Step
 from mrtr_web.schema import read
-from mrtr_web.schema.secrets import asks_secret, hidden
+from mrtr_web.schema.secrets import hidden
 from mrtr_web.schema.spec import ABSENT, Absent, FieldSpec, SchemaFault
 from mrtr_web.schema.spec import Kind as FieldKind
 
@@ -28,10 +28,6 @@ def of_input(schema: Mapping[str, Any] | None) -> FieldSpec:
         return read.read_input(schema).root if schema is not None else UNKNOWN
     except SchemaFault:
         return UNKNOWN
-
-
-def asks_for_one(step: Step) -> bool:
-    return asks_secret(of_step(step))
 
 
 def masked(message: Object, arguments: FieldSpec, answers: Mapping[str, FieldSpec]) -> Object:

@@ -1,6 +1,6 @@
 """What a leg's outcome means for its flow: the event, a code, and the record as it goes on. Nothing is written here."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote_plus
@@ -14,11 +14,14 @@ from mrtr_web.ledger import Asked
 from mrtr_web.rounds import Kind, Step
 from mrtr_web.runner import Outcome
 from mrtr_web.schema import check
+from mrtr_web.schema.secrets import asks_secret
 from mrtr_web.schema.spec import FieldSpec, FormSpec, SchemaFault
 from mrtr_web.schema.spec import Kind as FieldKind
 from mrtr_web.vault import Record
 
 Object = dict[str, Any]
+Forms = Mapping[str, tuple[Step, FieldSpec]]
+"""The steps of a round by their keys, each with what its form asks for."""
 ODD_RESULT = "odd_result"
 """A finished flow whose result does not have the announced form."""
 RESERVED = range(-32_768, -31_999)
@@ -43,9 +46,9 @@ class Verdict:
 
 def judge(record: Record, round_number: int, outcome: Outcome) -> Verdict:
     """Judge an outcome against the record that its leg was sent from."""
-    steps = asked_in(record)
-    noted = record.noting([_masked(record, steps, message) for message in outcome.sent], outcome.received)
-    noted = noted.remembering(_answered(record, steps))
+    forms = {step.key: (step, secrecy.of_step(step)) for step in asked_in(record)}
+    noted = record.noting([_masked(record, forms, message) for message in outcome.sent], outcome.received)
+    noted = noted.remembering(_answered(record, forms))
     noted = noted.model_copy(update={"refusals": _refusals(record, outcome)})
     if isinstance(outcome, relay.RelayError):
         return _judge_error(noted, round_number, outcome)
@@ -74,19 +77,17 @@ def asked_in(record: Record) -> tuple[Step, ...]:
     return judged.steps if isinstance(judged, rounds.Round) else ()
 
 
-def _masked(record: Record, steps: tuple[Step, ...], message: Object) -> Object:
-    answers = {step.key: secrecy.of_step(step) for step in steps}
+def _masked(record: Record, forms: Forms, message: Object) -> Object:
+    answers = {key: spec for key, (_, spec) in forms.items()}
     return secrecy.masked(message, secrecy.of_input(record.input_schema), answers)
 
 
-def _answered(record: Record, steps: tuple[Step, ...]) -> list[vault.PastAnswer]:
+def _answered(record: Record, forms: Forms) -> list[vault.PastAnswer]:
     answers = record.responses or {}
     return [
-        vault.PastAnswer(
-            key=step.key, params=dict(step.params), answer=secrecy.without(answers[step.key], secrecy.of_step(step))
-        )
-        for step in steps
-        if step.key in answers
+        vault.PastAnswer(key=key, params=dict(step.params), answer=secrecy.without(answers[key], spec))
+        for key, (step, spec) in forms.items()
+        if key in answers
     ]
 
 
@@ -187,7 +188,7 @@ def _fault(step: Step, drawn: FormSpec | None) -> str:
         return ""
     if drawn is None:  # no form can be made that answers it; it is answered `cancel` (T-15)
         return "FM-6"
-    return "FM-5" if secrecy.asks_for_one(step) else ""
+    return "FM-5" if asks_secret(drawn.root) else ""
 
 
 def _judge_error(record: Record, round_number: int, error: relay.RelayError) -> Verdict:

@@ -1,7 +1,6 @@
 """The wizard: the current page of a flow, check page, answers, stop, send again, content of results."""
 
 import functools
-import json
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from mrtr_web import catalog, operations, records, results, steps, tokens, waits, wizard
+from mrtr_web import catalog, operations, rawjson, records, results, steps, tokens, waits, wizard
 from mrtr_web.flow import State
 from mrtr_web.models import Flow
 from mrtr_web.policies import CONTENT_POLICY
@@ -69,9 +68,9 @@ def _page(request: SignedIn, flow_id: uuid.UUID) -> HttpResponse:
     state = State(row.state)
     if state is State.WITHDRAWN:
         record = wizard.reduce(request.visitor, row, record)
-    context = _context(row, record)
     if state is State.WAITING:
         return _round_page(request, row, record, _round_form(request, row, record, None))
+    context = _context(row, record)
     if state is State.RUNNING:
         context["progress"] = wizard.progress(request.visitor, row)
     if state is State.COMPLETED:
@@ -223,7 +222,7 @@ def _context(row: Flow, record: Record | None) -> Context:
         "held": record is not None,
         "repeatable": operation is not None and operation.repeatable,
         "announced": operation.output_schema if operation is not None else None,
-        "raw_messages": [(m.sent, json.dumps(m.body, indent=2, ensure_ascii=False)) for m in record.messages]
+        "raw_messages": [(message.sent, rawjson.written(message.body)) for message in record.messages]
         if record
         else [],
         "has_input": record is not None and operations.has_input(row, record.params),
