@@ -221,14 +221,12 @@ def claim(
 
     `seen` is the flow as it was read together with the record: its state, round and leg must still be the same.
     """
-    new, still = uuid.uuid4(), Q(state=seen.state, round=seen.round, leg=seen.leg)
+    new, still = uuid.uuid4(), Q(state=seen.state, round=seen.round, leg=seen.leg, record__isnull=False)
     audit = {"kinds": list(answered.kinds), "actions": list(answered.actions)} if answered is not None else None
     with transaction.atomic(savepoint=False):
         if not move(seen.pk, event, by=by, where=still, audit=audit, leg=new, outcome="", lease_until=_lease(lease)):
             return None
-        if not SealedRecord.objects.filter(pk=seen.pk).update(sealed=sealed):
-            transaction.set_rollback(True)
-            return None
+        SealedRecord.objects.filter(pk=seen.pk).update(sealed=sealed)
         Leg.objects.create(pk=new, flow_id=seen.pk, round=seen.round)
         if answered is not None:
             asked = Round.objects.filter(flow_id=seen.pk, number=seen.round)

@@ -90,7 +90,7 @@ def test_each_part_of_the_chain_is_needed(settings: Settings, gone: str) -> None
 
 
 def test_the_order_of_the_chain_counts(settings: Settings) -> None:
-    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "django.middleware.gzip.GZipMiddleware"]
+    settings.MIDDLEWARE = ["django.middleware.gzip.GZipMiddleware", *settings.MIDDLEWARE]
     assert ids() == ["E015"]
 
 

@@ -22,6 +22,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import OperationalError, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import clear_url_caches, path
@@ -44,12 +45,18 @@ pytestmark = pytest.mark.django_db(transaction=True)
 CANARY = "typed with care c4n4ry"
 
 
+def _close(held: BaseDatabaseWrapper) -> None:
+    if not held.in_atomic_block:
+        held.close()
+
+
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
     """Who holds SQLite's lock from BEGIN IMMEDIATE on; the app waits for it no longer than a moment."""
     if connection.vendor != "sqlite":
         pytest.skip("locks of whole databases are SQLite's")
     monkeypatch.setitem(connections["default"].settings_dict["OPTIONS"], "timeout", 0.3)
+    monkeypatch.setattr(BaseDatabaseWrapper, "close_if_unusable_or_obsolete", _close)  # none waits longer, then or now
     name = str(connection.settings_dict["NAME"])
     with contextlib.closing(sqlite3.connect(name, isolation_level=None, check_same_thread=False)) as holder:
         yield holder
