@@ -33,8 +33,8 @@ from tests.visitors import cookies_of
 
 WARM_UP = 8
 PAIRS = 120
-PAIRS_EACH = 60
-"""Where something is varied: the quartiles lie as close as with more."""
+PAIRS_EACH = 40
+"""Where something is varied; beyond that it would take too long."""
 BASE = ""
 LOADS = {  # 256 kB is all that the app takes
     BASE: Load(),
@@ -45,7 +45,7 @@ LOADS = {  # 256 kB is all that the app takes
 }
 PEER = "Inspector's proxy"
 AT_ONCE = 16
-BLOCK = 3.0
+BLOCK = 2.0
 """Seconds of legs by AT_ONCE at a time."""
 BLOCKS = 4
 Work = Callable[[], Awaitable[object]]
