@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import contextlib
+import functools
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,11 +21,18 @@ def hops() -> Iterator[list[str]]:
     submit = concurrent.futures.ThreadPoolExecutor.submit
 
     def counted(self: Any, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        found.append(getattr(work, "__qualname__", repr(work)))
+        found.append(_name(work))
         return submit(self, work, *args, **kwargs)
 
     with mock.patch.object(concurrent.futures.ThreadPoolExecutor, "submit", counted):
         yield found
+
+
+def _name(work: Callable[..., Any]) -> str:
+    """Without what it is bound to: that may be a request, with cookies."""
+    while isinstance(work, functools.partial):
+        work = work.func
+    return getattr(work, "__qualname__", type(work).__qualname__)
 
 
 @contextlib.contextmanager

@@ -45,7 +45,7 @@ GOALS = (
         most=0.03,
     ),
     Goal("a leg with 100,000 open flows / with 100", _of("100,000 open flows / 100"), most=1.1),
-    Goal("memory of 1,000 more waiting flows (MiB)", _of("memory of a process for 1,000 waiting flows"), most=2),
+    Goal("memory of 1,000 more waiting flows (MiB)", _of("memory of a process for 1,000 more waiting flows"), most=2),
     Goal(
         "catalogue of 200 servers of 50 tools, processor time (ms)",
         _of("the catalogue, 200 servers of 50 tools: processor time"),

@@ -6,11 +6,12 @@ machine does falls on all alike.
 
 import asyncio
 import contextlib
+import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -23,23 +24,28 @@ from mcp import Client
 from mrtr_web.models import Server
 from mrtr_web.wire import REVISION
 from tests.bench import spent
-from tests.bench.clients import Browser, Load, Warm, fresh
+from tests.bench.clients import Browser, Load, Plain, Warm, fresh
+from tests.bench.peer import Proxy, inspector
 from tests.bench.rows import milliseconds, quartiles
 from tests.desk import on_this_machine
 from tests.processes import Process, documented, serving
 from tests.visitors import cookies_of
 
 WARM_UP = 8
-PAIRS = 60
-LOADS = {  # of the states: the SDK's server seals them, which makes a third more of them; 256 kB is all we take
-    "": Load(),
+PAIRS = 120
+PAIRS_EACH = 40
+"""Where something is varied; beyond that it would take too long."""
+BASE = ""
+LOADS = {  # 256 kB is all that the app takes
+    BASE: Load(),
     "upstream 50 ms": Load(work=50),
-    "state 64 kB": Load(state=48_000),
-    "state 240 kB": Load(state=180_000),
+    "state 64 kB": Load(state=64 * 1024),
+    "state 256 kB": Load(state=256 * 1024),
     "100 fields": Load(fields=100),
 }
+PEER = "Inspector's proxy"
 AT_ONCE = 16
-BLOCK = 4.0
+BLOCK = 2.0
 """Seconds of legs by AT_ONCE at a time."""
 BLOCKS = 4
 Work = Callable[[], Awaitable[object]]
@@ -49,11 +55,12 @@ Counted = Callable[[], Awaitable[int]]
 
 @dataclass
 class Way:
-    """One way of sending a leg: seconds of each, and processor seconds where it goes through the app."""
+    """One way of sending a leg: seconds of each, processor seconds of `pids`, and what it is a multiple `of`."""
 
     send: Work
     prepare: Callable[[], object] = lambda: None
     pids: tuple[int, ...] = ()
+    of: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.took: list[float] = []
@@ -65,6 +72,37 @@ class Way:
         await self.send()
         self.took.append(time.perf_counter() - began)
         self.spent.append(spent.exactly(*self.pids) - before)
+
+
+@dataclass(frozen=True)
+class Site:
+    """What is measured: where the server is, who serves the app, and the proxy where there is one."""
+
+    storage: str
+    url: str
+    processes: list[Process]
+    proxy: Proxy | None
+
+    @property
+    def apps(self) -> dict[str, list[Process]]:
+        """One process by itself; and two beside it, where there are three."""
+        two = {"app, two processes": self.processes[1:]} if len(self.processes) > 1 else {}
+        return {"app": self.processes[:1]} | two
+
+    @contextlib.asynccontextmanager
+    async def without_app(self, load: Load) -> AsyncIterator[dict[str, Way]]:
+        """The floor, what people write with the SDK, and the peer with a floor of its own."""
+        here = (os.getpid(),)
+        async with contextlib.AsyncExitStack() as stack:
+            warm = Warm(await stack.enter_async_context(Client(self.url, mode=REVISION)), load)
+            await warm.prepare()
+            ways = {"raw": Way(warm.leg, pids=here), "fresh": Way(partial(fresh, self.url, warm), pids=here)}
+            if self.proxy:
+                plain = Plain(await stack.enter_async_context(Client(self.url, mode="legacy")), load)
+                through = Plain(await stack.enter_async_context(self.proxy.client(self.url)), load)
+                ways["plain"] = Way(plain.leg, pids=here)
+                ways[PEER] = Way(through.leg, pids=(self.proxy.pid,), of=("plain",))
+            yield ways
 
 
 @contextlib.contextmanager
@@ -85,81 +123,80 @@ def registered(url: str) -> Server:
 
 def run() -> None:
     many = connection.vendor == "postgresql"
-    storage = "PostgreSQL and Redis" if many else "SQLite"
     cookies = [cookies_of(User.objects.create(username=f"person {number}")) for number in range(AT_ONCE)]
-    with upstream() as url, tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
+    with (
+        upstream() as url,
+        inspector() as proxy,
+        tempfile.TemporaryDirectory() as name,
+        contextlib.ExitStack() as stack,
+    ):
         registered(url)
         processes = [stack.enter_context(serving(Path(name), None, documented)) for _ in range(3 if many else 1)]
-        for title, load in list(LOADS.items())[: 1 if many else None]:
-            what = ", ".join(filter(None, (storage, title)))
-            asyncio.run(_in_turn(what, url, load, cookies[0], processes))
-        asyncio.run(_at_once(storage, url, cookies, processes))
+        site = Site("PostgreSQL and Redis" if many else "SQLite", url, processes, proxy)
+        for title, load in LOADS.items():
+            asyncio.run(_in_turn(site, title, load, cookies[0]))
+        asyncio.run(_at_once(site, cookies))
 
 
-async def _in_turn(what: str, url: str, load: Load, cookies: dict[str, str], processes: list[Process]) -> None:
+async def _in_turn(site: Site, title: str, load: Load, cookies: dict[str, str]) -> None:
     """Each way once, over and over."""
-    async with Client(url, mode=REVISION) as client:
-        warm = Warm(client, load)
-        await warm.prepare()
-        posts: dict[str, list[float]] = {}
-        ways = {"raw": Way(warm.leg), "fresh": Way(lambda: fresh(url, warm))}
-        for name, members in _sites(processes).items():
-            browser = await asyncio.to_thread(Browser, cookies, load, *(each.base for each in members))
-            pids = tuple(each.handle.pid for each in members)
-            ways[name] = Way(partial(asyncio.to_thread, browser.leg), browser.prepare, pids)
-            posts[name] = browser.posts
-        for _ in range(WARM_UP + PAIRS):
+    what = ", ".join(filter(None, (site.storage, title)))
+    browsers: dict[str, Browser] = {}
+    async with site.without_app(load) as ways:
+        others = tuple(name for name in ways if name != "plain")
+        for name, members in site.apps.items():
+            browsers[name] = await asyncio.to_thread(Browser, cookies, load, *(each.base for each in members))
+            ways[name] = _through(browsers[name], members, others)
+        for _ in range(WARM_UP + (PAIRS if title == BASE else PAIRS_EACH)):
             for way in ways.values():
                 await way.once()
-    for name, seconds in posts.items():
-        milliseconds("legs", f"{what}: {name}, to the redirect alone", seconds[WARM_UP:])
-    _report(
-        what, {name: way.took[WARM_UP:] for name, way in ways.items()}, {n: w.spent[WARM_UP:] for n, w in ways.items()}
-    )
+    for name, browser in browsers.items():
+        milliseconds("legs", f"{what}: {name}, to the redirect alone", browser.posts[WARM_UP:])
+    _report(what, ways)
 
 
-def _sites(processes: list[Process]) -> dict[str, list[Process]]:
-    """One process by itself; and two beside it, where there are three."""
-    return {"app": processes[:1]} | ({"app, two processes": processes[1:]} if len(processes) > 1 else {})
+def _through(browser: Browser, members: list[Process], others: tuple[str, ...]) -> Way:
+    pids = tuple(each.handle.pid for each in members)
+    return Way(partial(asyncio.to_thread, browser.leg), browser.prepare, pids, others)
 
 
-def _report(what: str, took: dict[str, list[float]], cost: dict[str, list[float]]) -> None:
-    for name, seconds in took.items():
-        milliseconds("legs", f"{what}: {name}", seconds)
-    for name in took.keys() - {"raw", "fresh"}:
-        milliseconds("legs", f"{what}: {name}, processor time", cost[name])
-        for other in ("raw", "fresh"):
-            pairs = [a / b for a, b in zip(took[name], took[other], strict=True)]
-            quartiles("legs", f"{what}: {name} / {other}", pairs, "")
-    if "app, two processes" in cost:
-        pairs = [a / b for a, b in zip(cost["app, two processes"], cost["app"], strict=True)]
-        quartiles("legs", f"{what}: processor time, two processes / one", pairs, "")
+def _report(what: str, ways: dict[str, Way]) -> None:
+    for name, way in ways.items():
+        milliseconds("legs", f"{what}: {name}", way.took[WARM_UP:])
+        milliseconds("legs", f"{what}: {name}, processor time", way.spent[WARM_UP:])
+        for other in way.of:
+            _ratio(f"{what}: {name} / {other}", way.took, ways[other].took)
+    if "app, two processes" in ways:
+        one, two = ways["app"].spent, ways["app, two processes"].spent
+        _ratio(f"{what}: processor time, two processes / one", two, one)
 
 
-async def _at_once(storage: str, url: str, cookies: list[dict[str, str]], processes: list[Process]) -> None:
-    """AT_ONCE people who do not think, and as many calls by the SDK, in blocks by turns."""
+def _ratio(what: str, some: list[float], others: list[float]) -> None:
+    pairs = zip(some[WARM_UP:], others[WARM_UP:], strict=True)
+    quartiles("legs", what, [a / b for a, b in pairs], "")
+
+
+async def _at_once(site: Site, cookies: list[dict[str, str]]) -> None:
+    """AT_ONCE people who do not think, and as many calls in the other ways, in blocks by turns."""
     load = Load()
     rates: dict[str, list[float]] = {}
     costs: dict[str, list[float]] = {}
-    async with contextlib.AsyncExitStack() as stack, Client(url, mode=REVISION) as client:
-        people = {}
-        for name, members in _sites(processes).items():
+    async with contextlib.AsyncExitStack() as stack:
+        ways = await stack.enter_async_context(site.without_app(load))
+        crowds: dict[str, tuple[Sequence[Counted], tuple[int, ...]]] = {}
+        crowds |= {name: ([partial(_counted, way.send)] * AT_ONCE, way.pids) for name, way in ways.items()}
+        for name, members in site.apps.items():
             made = [Browser(each, load, *(member.base for member in members)) for each in cookies]
             pool = stack.enter_context(ThreadPoolExecutor(AT_ONCE))
-            people[name] = (made, pool, tuple(each.handle.pid for each in members))
-        warm = Warm(client, load)
-        await warm.prepare()
+            crowds[name] = ([_loop(each, pool) for each in made], tuple(each.handle.pid for each in members))
         for _ in range(BLOCKS):
-            count, seconds, _cost = await _block([partial(_counted, warm.leg)] * AT_ONCE, ())
-            rates.setdefault("raw", []).append(count / seconds)
-            for name, (made, pool, pids) in people.items():
-                count, seconds, cost = await _block([_loop(each, pool) for each in made], pids)
+            for name, (works, pids) in crowds.items():
+                count, seconds, cost = await _block(works, pids)
                 rates.setdefault(name, []).append(count / seconds)
                 costs.setdefault(name, []).append(cost / count)
     for name, found in rates.items():
-        quartiles("legs", f"{storage}, {AT_ONCE} at once: {name}, legs per second", found, "/s")
-    for name, found in costs.items():
-        milliseconds("legs", f"{storage}, {AT_ONCE} at once: {name}, processor time per leg", found)
+        quartiles("legs", f"{site.storage}, {AT_ONCE} at once: {name}, legs per second", found, "/s")
+        milliseconds("legs", f"{site.storage}, {AT_ONCE} at once: {name}, processor time per leg", costs[name])
 
 
 def _loop(browser: Browser, pool: ThreadPoolExecutor) -> Counted:
@@ -176,7 +213,7 @@ async def _counted(work: Work) -> int:
     return 1
 
 
-async def _block(works: list[Counted], pids: tuple[int, ...]) -> tuple[int, float, float]:
+async def _block(works: Sequence[Counted], pids: tuple[int, ...]) -> tuple[int, float, float]:
     """How many legs, in how many seconds, with how much processor time: starts count as legs, stops as cost."""
     began, before = time.perf_counter(), spent.exactly(*pids)
     done = 0
