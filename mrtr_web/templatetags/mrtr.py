@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from django import template
 from django.conf import settings
+from django.forms.utils import flatatt
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
@@ -72,6 +73,7 @@ def tile(slug: str) -> int:
 
 
 register.filter(facts.table)
+register.filter("attributes", flatatt)
 
 
 @register.filter
