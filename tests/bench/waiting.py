@@ -1,6 +1,6 @@
 """What 1,000 flows that wait for their people add to the process that began them.
 
-Memory grows in leaps, whenever the allocator fetches more, and the first flows fill caches: see docs/performance.md.
+Memory grows in leaps, whenever the allocator fetches more, and most by the first flows: see docs/performance.md.
 """
 
 import itertools
@@ -20,7 +20,7 @@ from tests.processes import documented, serving
 from tests.visitors import cookies_of
 
 BEFORE = 1000
-"""So that what the first ones load does not count: the page caches of SQLite, what threads keep, caches of schemas."""
+"""So that what the first ones load does not count."""
 STEP, STEPS = 500, 3
 
 
