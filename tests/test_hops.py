@@ -56,7 +56,7 @@ def test_an_answer_and_the_page_after_it_cost_so_many_queries(person: Person, se
                 f"{path}answer/", data=form.data(), headers={"Origin": person.base}, follow_redirects=False
             )
             settled(hops)
-        assert len(queries) == 26, queries
+        assert len(queries) == 23, queries
         with counting.queries() as queries:
             assert person.get(path).state == "waiting"
             settled(hops)
