@@ -6,7 +6,6 @@ from datetime import MAXYEAR, MINYEAR, date, datetime, time, timedelta
 from typing import Any, ClassVar
 from uuid import UUID
 
-from asgiref.sync import sync_to_async
 from django import forms
 from django.contrib.auth.models import AbstractUser
 from django.db.models import Q, QuerySet
@@ -15,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from mrtr_web import references, review, sheets, wording
 from mrtr_web.models import AuditEntry, Server
+from mrtr_web.threads import threaded
 
 PER_PAGE = 50
 CHUNK = 1000
@@ -77,12 +77,11 @@ async def export(found: QuerySet[AuditEntry]) -> AsyncIterator[bytes]:
     """All of it as CSV, a chunk at a time: memory stays flat."""
     yield sheets.start(COLUMNS)
     last = None
-    while chunk := await _chunk(found, last):
+    while chunk := await threaded(_chunk, found, last):
         last = chunk[-1].pk
         yield b"".join(sheets.line(_cells(entry)) for entry in chunk)
 
 
-@sync_to_async
 def _chunk(found: QuerySet[AuditEntry], last: int | None) -> list[AuditEntry]:
     return list(_before(found, last, CHUNK))
 

@@ -11,6 +11,7 @@ from asgiref.sync import sync_to_async
 from django.core import signals
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.handlers.base import BaseHandler
+from django.db import close_old_connections
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
@@ -50,6 +51,8 @@ class PageHandler(ASGIHandler):
         request, refusal = self.create_request(scope, body)
         response = refusal if request is None else self.get_response(request)
         assert response is not None
-        if not response.streaming:
+        if response.streaming:
+            close_old_connections()  # it ends on another thread, whose connection is not this one's
+        else:
             response.close()
         return response

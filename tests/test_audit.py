@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import socket
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,7 +20,7 @@ from mrtr_web.flow import Act, Event, State
 from mrtr_web.models import AuditEntry, Flow, Leg, Person, Round, Server
 from tests import person as people
 from tests.reviewers import looking, other_server, page, reviewer_of
-from tests.visitors import cookies_of
+from tests.visitors import cookie_header, cookies_of
 
 TRAIL = "/review/audit/"
 pytestmark = pytest.mark.django_db
@@ -246,6 +247,19 @@ class TestExport:
         note(server)
         assert len(exported(app, rita)) == 2
         assert len(exported(app, reviewer_of("olaf", other_server()))) == 1
+
+    def test_a_process_can_make_more_of_them_than_it_has_database_connections(self, app: str, server: Server) -> None:
+        """Heads of them, whole ones, and some of browsers that hang up at once."""
+        note(server)
+        host, port = app.removeprefix("http://").split(":")
+        for name in ("ada", "bob", "cleo"):
+            cookies = cookie_header(cookies_of(reviewer_of(name, server)))
+            for method in ("HEAD", "GET", "GET", "GET"):
+                ask = f"{method} /review/audit.csv HTTP/1.1\r\nHost: {host}\r\nCookie: {cookies}\r\n\r\n"
+                with socket.create_connection((host, int(port)), timeout=people.BOUND) as connection:
+                    connection.sendall(ask.encode())
+                    assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        assert len(exported(app, reviewer_of("olaf", server))) == 2
 
     def test_hostile_names_and_notes_are_texts_on_one_line(self, app: str, rita: User, server: Server) -> None:
         note(server, name="=1+1\r\n@x", person="+alice", by="@rita", note='"\u2028-2;=cmd|x')
