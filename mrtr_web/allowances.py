@@ -68,7 +68,8 @@ def _held(user: int, action: str, servers: Collection[int | None]) -> list[Any]:
         return held
     for server in servers:
         which: dict[str, Any] = {"user_id": user, "action": action, "server_id": server}
-        Allowance.objects.get_or_create(**which, defaults={"due": Now()})
+        # Each is held before the next one is made: else two could wait for each other's.
+        Allowance.objects.select_for_update().get_or_create(**which, defaults={"due": Now()})
     return list(rows.order_by("pk"))
 
 

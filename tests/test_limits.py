@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.conf import settings as site
 from django.contrib.auth.models import User
+from django.db import connection
 from django.db.models.functions import Now
 from django.http import HttpResponse
 from django.test import Client
@@ -17,7 +18,7 @@ from pytest_django import Settings
 from mrtr_web import allowances, rates
 from mrtr_web.flow import State
 from mrtr_web.models import Allowance, Flow, Leg, Server
-from tests.desk import TOOL, asks, calls, desk, done, start
+from tests.desk import TOOL, asks, calls, desk, done, on_this_machine, start
 from tests.person import Person
 from tests.reviewers import flow_of, looking, reviewer_of
 from tests.servers import Answer
@@ -152,6 +153,26 @@ def test_twenty_starts_at_once_are_as_many_as_may_be(person: Person, server: Ser
         at_once(20, lambda _: statuses.append(post_raw(person, TOOL, {**data, "flow": [str(uuid.uuid4())]})))
         assert sorted(statuses) == [302] * 3 + [429] * 17
         assert (len(calls(recorder)), Flow.objects.count()) == (3, 3)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_first_uses_at_once_of_several_servers_do_not_wait_for_each_other(alice: User) -> None:
+    servers = [on_this_machine(f"server-{number}", "Desk").pk for number in range(3)]
+
+    def ask(index: int) -> None:
+        try:
+            allowances.spend(alice.pk, "ask", servers[index % 3])
+            spent.append(index)
+        except allowances.TooMany:
+            pass
+        finally:
+            connection.close()
+
+    for _ in range(8):
+        Allowance.objects.all().delete()
+        spent: list[int] = []
+        at_once(20, ask)
+        assert len(spent) == 12
 
 
 def times(client: Client, method: str, path: str, most: int, **data: str) -> HttpResponse:
