@@ -155,7 +155,6 @@ def test_twenty_starts_at_once_are_as_many_as_may_be(person: Person, server: Ser
         assert (len(calls(recorder)), Flow.objects.count()) == (3, 3)
 
 
-@pytest.mark.django_db(transaction=True)
 def test_first_uses_at_once_of_several_servers_do_not_wait_for_each_other(alice: User) -> None:
     servers = [on_this_machine(f"server-{number}", "Desk").pk for number in range(3)]
 
