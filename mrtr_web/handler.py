@@ -20,6 +20,8 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 THREADS = 128
 """Requests that one process works on at a time; they are started as they are needed."""
+PROBES = ("/healthz", "/readyz")
+"""They have a thread of their own: a process whose pages all wait for a server is alive."""
 
 
 class PageHandler(ASGIHandler):
@@ -29,13 +31,16 @@ class PageHandler(ASGIHandler):
         BaseHandler.__init__(self)
         self.load_middleware(is_async=False)
         pool = ThreadPoolExecutor(THREADS, thread_name_prefix="page")
+        aside = ThreadPoolExecutor(1, thread_name_prefix="page-probe")
         self._answered = sync_to_async(self._answer, thread_sensitive=False, executor=pool)
+        self._probed = sync_to_async(self._answer, thread_sensitive=False, executor=aside)
         self._closed = sync_to_async(HttpResponseBase.close, thread_sensitive=False, executor=pool)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:  # type: ignore[override]
         body = await self.read_body(receive)
         try:
-            response = await self._answered(scope, body)
+            answered = self._probed if scope["path"] in PROBES else self._answered
+            response = await answered(scope, body)
             try:
                 await self.send_response(response, send)  # type: ignore[arg-type]
             finally:

@@ -1,5 +1,6 @@
 """Pages on threads that live on: what one request leaves behind is not there for the next."""
 
+import socket
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
@@ -8,8 +9,9 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from mrtr_web import handler
-from mrtr_web.handler import PageHandler
+from mrtr_web.handler import PROBES, PageHandler
 from mrtr_web.models import Person
+from tests.desk import on_this_machine
 from tests.servers import BOUND, serve
 from tests.visitors import cookies_of
 
@@ -52,3 +54,16 @@ def test_nobody_is_signed_in_by_who_used_the_connection_before() -> None:
     assert name in signed_in.text
     assert stranger.status_code == 302
     assert stranger.headers["location"] == "/accounts/login/?next=/"
+
+
+def test_a_process_whose_pages_all_wait_for_a_server_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handler, "THREADS", 1)
+    cookies = _people()[0][3]
+    with socket.create_server(("127.0.0.1", 0)) as silent, serve(PageHandler()) as base, ThreadPoolExecutor(1) as pool:
+        on_this_machine("silent", "Silent desk", f"http://127.0.0.1:{silent.getsockname()[1]}/mcp")
+        page = pool.submit(httpx2.get, f"{base}/s/silent/", cookies=cookies, trust_env=False, timeout=BOUND)
+        waits = silent.accept()[0]
+        assert [httpx2.get(f"{base}{path}", trust_env=False, timeout=BOUND).text for path in PROBES] == ["ok", "ok"]
+        assert not page.done()
+        waits.close()
+        assert page.result().status_code in (200, 502)
