@@ -17,7 +17,7 @@ Object = dict[str, Any]
 
 
 def seal(row: Flow, number: int, steps: Sequence[Step]) -> bytes | None:
-    """The words of a round, sealed. None where this server's were not to be kept when the leg was sent."""
+    """The words of a round, sealed. None where this server's were not to be kept when its leg was claimed."""
     if not keyring.is_set() or not row.server.keep_messages:
         return None
     words = json.dumps([_words(step) for step in steps])
