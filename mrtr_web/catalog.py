@@ -1,5 +1,6 @@
 """Servers: who may see which, where their legs go, what is declared to them, discovery and listings."""
 
+import copy
 import logging
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -95,7 +96,11 @@ def attach(user: int, *servers: Server, kinds: Collection[str] = ()) -> None:
 
 
 def operation_of(row: Flow) -> operations.Operation | None:
-    """The operation that a flow was started from, if the server still lists it for its person."""
+    """The operation that a flow was started from, if the server still lists it for its person.
+
+    The row gets a server object of its own: what else is attached to the one it had belongs to whoever gave it.
+    """
+    row.server = copy.copy(row.server)
     attach(row.user_id, row.server, kinds=operations.kinds_of(row.method, row.name))
     return operations.of_flow(row.server, row.method, row.name)
 

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 
 from mrtr_web import catalog, entries, operations
-from mrtr_web.models import Server
+from mrtr_web.models import Flow, Server
 from tests.offers import store
 
 pytestmark = pytest.mark.django_db
@@ -42,6 +42,14 @@ def test_malformed_entries_hide_only_themselves(server: Server) -> None:
     assert found["prompts"][0].schema["required"] == ["x"]
     assert list(found["prompts"][0].schema["properties"]) == ["x", "y"]
     assert [each.name for each in found["templates"]] == ["a://{x}"]
+
+
+def test_what_a_server_offers_is_all_there_after_a_flow_was_started(alice: User, server: Server) -> None:
+    """A leg reads one listing for itself, and takes nothing from whoever began it."""
+    found = offering(server, tools=[{"name": "t", "inputSchema": {"type": "object"}}], resources=[{"uri": "a://b"}])
+    row = Flow(user=alice, server=found["tools"][0].server, method="tools/call", name="t")
+    assert catalog.newest_schema(row) == {"type": "object"}
+    assert [each.name for each in entries.offered(server, "resources")] == ["a://b"]
 
 
 def test_fields_keep_the_order_of_the_listing(server: Server) -> None:
